@@ -1,4 +1,4 @@
-"""Builds the application: service, routes, page, and the middleware around them."""
+"""Build the application: service, routes, page, and the middleware around them."""
 
 import asyncio
 import os
@@ -99,7 +99,7 @@ def _api(service: QueryService, jobs: JobRegistry, queue: QuestionQueue) -> Fast
     for router in routers():
         app.include_router(router, responses=problem_replies(400, 401, 403, 413, 429))
 
-    # All methods: those that the SDK does not answer get its 405.
+    # All methods, so that unsupported ones get the SDK's 405.
     app.router.routes.append(Route(MCP_PATH, endpoint=mcp))
     app.add_api_route("/", _root, include_in_schema=False)
     app.add_api_route("/favicon.ico", _icon, include_in_schema=False)
@@ -128,7 +128,7 @@ def _mount_page(
     async def mount_page() -> None:
         mount(app, GradioPage(service, jobs, queue), PAGE_PATH)
 
-    # Outside a running event loop Gradio makes a dozen of its own and closes none.
+    # Outside a running event loop Gradio creates a dozen loops and closes none.
     try:
         asyncio.get_running_loop()
     except RuntimeError:

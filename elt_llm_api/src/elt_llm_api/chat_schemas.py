@@ -1,4 +1,4 @@
-"""Conversations on the wire."""
+"""Request and response schemas of conversations."""
 
 from typing import Annotated, Any
 
@@ -59,12 +59,12 @@ class ChatIn(Wire):
 
     @property
     def limits(self) -> SourceLimits:
-        """How many sources the message finds."""
+        """Return the limits on the number of sources."""
         return SourceLimits(self.top_k, self.top_n, self.use_reranker)
 
 
 class ConversationList(Wire):
-    """The conversations of a user, the one used last first."""
+    """The conversations of a user, the most recently used first."""
 
     data: list[ConversationRow]
     has_more: bool
@@ -72,7 +72,7 @@ class ConversationList(Wire):
 
 
 class ConversationOut(Wire):
-    """A conversation as it is shown: numbers where its answers cite something."""
+    """A conversation, with numbers in place of citation marks."""
 
     conversation_id: str
     title: str = Field(description="as given; empty if none was given")
@@ -84,7 +84,7 @@ class ConversationOut(Wire):
 
     @classmethod
     def of(cls, conversation: Conversation) -> "ConversationOut":
-        """The conversation as sent."""
+        """Return the response for a conversation."""
         numbers = number_sources(conversation.messages)
         return cls(
             conversation_id=conversation.conversation_id,
@@ -98,12 +98,12 @@ class ConversationOut(Wire):
 
 
 class ConversationPatch(Wire):
-    """What a conversation is called."""
+    """The new title of a conversation."""
 
     title: str = Field(max_length=MOST_TITLE, description="empty: its first question")
 
 
 class UndoOut(Wire):
-    """A turn that was taken back."""
+    """A removed turn."""
 
     message: str = Field(description="its question; empty if there was none")

@@ -1,8 +1,7 @@
-"""Turns of conversations that are being answered, with the events of each.
+"""Running turns of conversations, with the events of each.
 
-A turn goes on for some seconds after its last reader left: a browser that lost its
-connection comes back and reads on where it was. Then it is stopped, down to the call
-to the model.
+A turn continues for some seconds after its last reader disconnected, so that a browser
+can reconnect and read on. Then it is stopped, including its call to the model.
 """
 
 import asyncio
@@ -23,10 +22,10 @@ from elt_llm_query.conversation.turn import ChatResult
 from elt_llm_query.conversation.turn_events import TurnStart
 from elt_llm_query.step_events import TurnEvent, Watch
 
-# Ended turns that are remembered, for readers that come back: more than the questions
-# that can be worked on and wait by default, each of some hundred kilobytes at most.
+# Ended turns that are kept for readers that reconnect: more than the default number of
+# running and waiting questions, each a few hundred kilobytes at most.
 KEPT = 64
-# A token an event; longer answers are cut by `num_predict` of most configurations.
+# One token per event; longer answers are cut by `num_predict` of most configurations.
 MOST_EVENTS = 20_000
 Work = Callable[[Watch | None], ChatResult]
 
@@ -43,19 +42,19 @@ class ChatTurn:
     failure: Exception | None = None
 
     def watch(self, event: TurnEvent) -> None:
-        """Record what the turn tells, as it is sent."""
+        """Record an event of the turn in the form in which it is sent."""
         data = event.model_dump(mode="json")
         if isinstance(event, TurnStart):
             data["turn_id"] = self.turn_id
         self.events.add(event.name, json.dumps(data, ensure_ascii=False))
 
     def stop(self) -> None:
-        """End the turn; nothing of it is kept."""
+        """Stop the turn; nothing of it is stored."""
         if self.ticket is not None:
             self.ticket.leave()
 
     def finish(self, answer: "Future[ChatResult]") -> None:
-        """Record how the turn ended."""
+        """Record the outcome of the turn."""
         try:
             self.events.add("complete", answer.result().model_dump_json())
         except CancelledError:
@@ -70,10 +69,10 @@ class ChatTurn:
 
     @contextmanager
     def reading(self, patience: float = 0.0) -> Iterator[None]:
-        """Count a reader; when the last one has left, the turn is stopped.
+        """Count a reader; after the last one has left, the turn is stopped.
 
         Args:
-            patience: Seconds for which the turn goes on after its last reader left.
+            patience: Seconds for which the turn continues after its last reader left.
         """
         loop = asyncio.get_running_loop()
         self.readers += 1
@@ -89,7 +88,7 @@ class ChatTurn:
 
 
 class ChatTurns:
-    """The turns of a server by id: those that run, and some that ended."""
+    """The turns of a server by id: running ones, and some that ended."""
 
     def __init__(self, queue: QuestionQueue) -> None:
         self._queue = queue
@@ -100,9 +99,9 @@ class ChatTurns:
         """Queue a turn.
 
         Args:
-            owner: Who may read and stop it.
-            work: Answers it, and tells a function what it does.
-            seconds: The time it may take, waiting included.
+            owner: The user who may read and stop it.
+            work: Answers it, and reports its steps to a function.
+            seconds: The time limit, including waiting.
 
         Raises:
             BusyError: If the queue is full.
@@ -121,8 +120,8 @@ class ChatTurns:
         """Return a turn.
 
         Raises:
-            NothingThereError: If there is none, it is another owner's, or it ended long
-                ago.
+            NothingThereError: If it does not exist, belongs to another user, or ended
+                long ago.
         """
         turn = self._turns.get(turn_id)
         if turn is None or turn.owner != owner:

@@ -1,6 +1,7 @@
-"""A document as the viewer shows it: a page at a time, its blocks with their places.
+"""A document for the viewer: one page at a time, with its blocks and boxes.
 
-A document without pages is cut into screens of so many blocks, which count as pages.
+A document without pages is split into screens of a fixed number of blocks, which are
+used as pages.
 """
 
 import threading
@@ -18,7 +19,7 @@ from elt_llm_core.results import Box
 from elt_llm_core.store import DocumentRow, Store
 
 SCREEN = 60  # blocks of a document without pages: about three screens of text
-MOST_MATCHES = 200  # of a search; more are found by a longer word
+MOST_MATCHES = 200  # matches of a search; use longer words to narrow it
 AROUND = 60  # characters before and after a match
 KEPT = 3  # open documents; one of 700 pages takes about 20 MB
 
@@ -56,7 +57,7 @@ class PageOut(Wire):
 
 
 class OutlineEntry(Wire):
-    """A heading of a document and the page that it stands on."""
+    """A heading of a document and its page."""
 
     title: str
     level: int
@@ -70,7 +71,7 @@ class Outline(Wire):
 
 
 class TextMatch(Wire):
-    """A place where the words stand; `text[at:at + length]` is what was found."""
+    """A match in the text; `text[at:at + length]` are the matching words."""
 
     page: int
     start: int
@@ -80,7 +81,7 @@ class TextMatch(Wire):
 
 
 class MatchList(Wire):
-    """Places in the order of the document."""
+    """Matches in the order of the document."""
 
     data: list[TextMatch]
     total: int = Field(description="total number of places, regardless of the limit")
@@ -97,18 +98,18 @@ class OpenDocument:
 
     @property
     def page_count(self) -> int:
-        """Pages, or screens of a document without pages."""
+        """Return the number of pages, or of screens."""
         return max(self.row.page_count, *self.pages, 1)
 
     def page_of(self, block_number: int) -> int:
-        """The page that a block begins on."""
+        """Return the page on which a block begins."""
         if self.row.page_count:
             return self.blocks[block_number].page or 1
         return block_number // SCREEN + 1
 
 
 class OpenDocuments:
-    """The documents that were opened last. Safe to use from several threads."""
+    """The most recently opened documents. Thread-safe."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -192,7 +193,7 @@ def read_outline(opened: OpenDocument) -> Outline:
 
 
 def search_text(opened: OpenDocument, words: str) -> MatchList:
-    """Return where words stand in a document, whatever their case and spacing."""
+    """Return where words occur in a document, ignoring case and spacing."""
     folded, places = _fold(opened.text)
     wanted = _fold(words)[0].strip()
     starts = []
@@ -237,7 +238,7 @@ def _enclose(page: int, boxes: Sequence[Box]) -> Box:
 
 
 def _fold(text: str) -> tuple[str, list[int]]:
-    """Text in lower case with one blank for each gap, and where each letter stood."""
+    """Return text in lower case with single spaces, and the original positions."""
     letters: list[str] = []
     places: list[int] = []
     for place, letter in enumerate(text):
@@ -252,7 +253,7 @@ def _fold(text: str) -> tuple[str, list[int]]:
 
 
 def _number_blocks(blocks: Sequence[Block], starts: Sequence[int]) -> list[int]:
-    """The number of the block that each place is in, or follows; places ascend."""
+    """Return the number of the block that contains or precedes each position."""
     numbers, number = [], 0
     for start in starts:
         while number + 1 < len(blocks) and blocks[number + 1].start <= start:

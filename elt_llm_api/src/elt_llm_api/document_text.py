@@ -1,4 +1,4 @@
-"""A page, a section or the next part of a document's text, cut at its blocks."""
+"""A page, a section or the next part of a document's text, split at its blocks."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
@@ -10,11 +10,11 @@ from elt_llm_core.errors import NothingThereError, UsageError, suggest
 from elt_llm_core.records import Record
 from elt_llm_core.store import DocumentRow, Store
 
-# Characters of one part, some 5,000 tokens: a page has 2,000 to 4,000.
+# Characters of one part, about 5,000 tokens: a page has 2,000 to 4,000.
 MOST_CHARACTERS = 20_000
 MOST_SECTIONS = 400  # of the outline; a handbook of 65 pages has about 150
 LEVELS = " > "
-# Neither is a part of a section: running headers and lines of a table of contents.
+# Not part of a section: running headers and lines of a table of contents.
 LEFT_OUT = frozenset({BlockKind.FURNITURE, BlockKind.CONTENTS})
 
 
@@ -43,7 +43,7 @@ class TextPart(Record):
 
 
 class _SectionRun(NamedTuple):
-    """Blocks that follow each other."""
+    """Adjacent blocks."""
 
     blocks: Sequence[Block]
 
@@ -62,7 +62,7 @@ def select_document(store: Store, name: str, collections: Iterable[str]) -> Docu
     Args:
         store: The data root.
         name: Id, file name or title.
-        collections: Ids of the collections that may hold it.
+        collections: Ids of the collections to search.
 
     Raises:
         UsageError: If several documents have the name.
@@ -90,15 +90,16 @@ def read_part(
     section: str = "",
     start: int | None = None,
 ) -> TextPart:
-    """Read a page, a section, or what follows a place.
+    """Read a page, a section, or the text from a position.
 
     Args:
         store: The data root.
         row: The document.
-        page: A page, from 1; a paragraph that goes on is read to its end.
+        page: A page, from 1; a paragraph that continues on the next page is read to its
+            end.
         section: A heading, or headings with ' > ' between them.
-        start: Where to begin, in characters of the document; within the page or
-            section, if one is named.
+        start: The first character, counted in the document; within the page or section,
+            if one is given.
 
     Returns:
         At most 20,000 characters.
@@ -128,7 +129,7 @@ def read_part(
 def _cut(
     store: Store, row: DocumentRow, blocks: Sequence[Block], start: int | None
 ) -> TextPart:
-    """The beginning of the blocks; at least a part of the first."""
+    """Return the beginning of the blocks; at least a part of the first."""
     begin = max(blocks[0].start, start or 0)
     fitting = [b for b in blocks if b.end - begin <= MOST_CHARACTERS]
     end = fitting[-1].end if fitting else begin + MOST_CHARACTERS
@@ -169,10 +170,10 @@ def _pages(block: Block) -> range:
 def _section_runs(
     blocks: Sequence[Block], section: str, row: DocumentRow
 ) -> list[_SectionRun]:
-    """Unbroken runs of blocks under a heading.
+    """Return unbroken runs of blocks under a heading.
 
-    A whole path is preferred to the name of one of its levels, and that to a part of
-    such a name. A table of contents that was read as text gives a run of its own.
+    A whole path is preferred to the name of one of its levels, and that to a part of a
+    name. A table of contents that was read as text is a separate run.
     """
     wanted = _plain(section)
     tests: tuple[Callable[[str], bool], ...] = (

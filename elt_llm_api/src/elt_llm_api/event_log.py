@@ -1,4 +1,4 @@
-"""Events that a thread records and any number of clients follow."""
+"""Events that one thread records and any number of clients read."""
 
 import asyncio
 import threading
@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-KEPT = 1000  # events; a client that comes later gets the newest of them
+KEPT = 1000  # events; a client that connects later gets the newest of them
 
 
 @dataclass(frozen=True)
 class LoggedEvent:
-    """An event: `number` counts from 1 and is the id that a client goes on from."""
+    """An event: `number` counts from 1 and is the id from which a client resumes."""
 
     number: int
     name: str
@@ -39,27 +39,27 @@ class EventLog:
 
     @property
     def is_closed(self) -> bool:
-        """Whether no event will come any more."""
+        """Return whether no further event will be recorded."""
         return self._closed
 
     def add(self, name: str, data: Any) -> None:
-        """Record an event and wake those that follow."""
+        """Record an event and wake the readers."""
         with self._lock:
             self._count += 1
             self._events.append(LoggedEvent(self._count, name, data))
         self._wake()
 
     def close(self) -> None:
-        """Let those that follow end after the last event."""
+        """Let readers end after the last event."""
         with self._lock:
             self._closed = True
         self._wake()
 
     async def follow(self, after: int = 0) -> AsyncIterator[LoggedEvent]:
-        """Yield events as they come, until the log is closed.
+        """Yield events as they are recorded, until the log is closed.
 
         Args:
-            after: The number of the last event that the client has.
+            after: The number of the last event that the client received.
         """
         woken = asyncio.Event()
         waiter = asyncio.get_running_loop(), woken

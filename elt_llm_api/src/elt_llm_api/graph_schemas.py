@@ -1,4 +1,4 @@
-"""Lists of elements, relations, neighbours and paths on the wire."""
+"""Response schemas of elements, relations, neighbours and paths."""
 
 from pydantic import Field
 
@@ -31,14 +31,14 @@ class RelationList(Wire):
 
 
 class NeighborList(Wire):
-    """What is around an element."""
+    """The neighbours of an element."""
 
     element: ElementRef
     data: list[Neighbor]
 
 
 class PathList(Wire):
-    """Ways between two elements, all equally short."""
+    """Paths between two elements, all of the same length."""
 
     source: ElementRef
     target: ElementRef
@@ -46,7 +46,7 @@ class PathList(Wire):
 
 
 class GraphListing(Wire):
-    """What the tool `graph` returns: of what was asked, and empty for the rest."""
+    """The result of the tool `graph`; only the requested part is filled."""
 
     answer: GraphAnswer | None = None
     summary: GraphSummary | None = None

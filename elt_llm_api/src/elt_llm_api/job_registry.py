@@ -1,4 +1,4 @@
-"""Jobs started over HTTP or from the page: a thread each, one writer at a time."""
+"""Jobs started over HTTP or from the page: one thread each, one writer at a time."""
 
 import logging
 import shutil
@@ -26,17 +26,17 @@ from elt_llm_ingest.readers.pdf.liteparse import CURE as LOCKED_CURE
 
 logger = logging.getLogger(__name__)
 
-# Texts that are written at a time: each asks models and reads whole collections.
+# Concurrent writing jobs: each calls models and reads whole collections.
 WRITTEN_AT_ONCE = 4
-BUSY_SECONDS = 30  # until one of them may have ended: a section takes seconds
-KEPT = 100  # finished jobs; older ones are forgotten with their files
-PROGRESS_SECONDS = 0.2  # between two events of progress: what an eye can follow
+BUSY_SECONDS = 30  # seconds after which one of them may have ended
+KEPT = 100  # finished jobs that are kept; older ones are deleted with their files
+PROGRESS_SECONDS = 0.2  # seconds between two progress events
 SEND_AGAIN = "send the file again, with its password in the field password"
 
 
 @dataclass
 class Job:
-    """One run. Its thread alone changes it: the state when everything else is done."""
+    """One run. Only its thread changes it, the state last."""
 
     job_id: str
     kind: str
@@ -57,7 +57,7 @@ class Job:
     def note(
         self, stage: str, done: int, total: int | None = None, detail: str = ""
     ) -> None:
-        """Record progress; the `Progress` of the job's context."""
+        """Record progress, as the `Progress` of the job's context."""
         begins = stage != self.stage
         self.stage, self.done, self.total, self.detail = stage, done, total, detail
         now = monotonic()
@@ -67,11 +67,11 @@ class Job:
             self.events.add("progress", {name: getattr(self, name) for name in names})
 
     def cancel(self) -> None:
-        """Ask the job to end after its item, and its calls to models at once."""
+        """Request the job to end after its item, and its model calls at once."""
         self.patience.abandon()
 
     def file(self, name: str) -> Path | None:
-        """Return a file the job made, by the name its report gives it, or None."""
+        """Return a file of the job by its name in the report, or None."""
         path = Path(self.report.files.get(name, "")) if self.report else Path()
         inside = path.resolve().is_relative_to(self.folder.resolve())
         return path if path.is_file() and inside else None
@@ -83,7 +83,7 @@ Work = Callable[[Path, Progress], JobReport]
 class JobRegistry:
     """Every job of this process, oldest first.
 
-    Uploads of a job are deleted when it ends, its results when it is forgotten.
+    Uploads of a job are deleted when it ends, its results when it is removed.
     """
 
     def __init__(self) -> None:
@@ -102,14 +102,15 @@ class JobRegistry:
         """Start a job in a thread.
 
         Args:
-            kind: What the job is, for lists.
-            work: Is called with a folder of its own and the progress of the job.
-            folder: The folder, if it has uploads already.
-            exclusive: Whether it may change documents: one such job runs at a time.
+            kind: The kind of job, for lists.
+            work: Called with its own folder and the progress of the job.
+            folder: The folder, if it already has uploads.
+            exclusive: Whether it may change documents; only one such job runs at a
+                time.
 
         Raises:
             StoreLockedError: If another job runs; there is one writer.
-            BusyError: If as many jobs run as may beside each other.
+            BusyError: If the maximum number of concurrent jobs is running.
         """
         with self._lock:
             if exclusive:
@@ -127,7 +128,7 @@ class JobRegistry:
         return job
 
     def check_idle(self) -> None:
-        """Raise StoreLockedError, with the id of the job, if one runs."""
+        """Raise StoreLockedError, with the id of the job, if one is running."""
         with self._lock:
             self._check_idle()
 
@@ -182,7 +183,7 @@ def _run(job: Job, work: Work) -> None:
     finally:
         if not (job.report and job.report.files):
             remove_folder(job.folder)
-        # Who reads that a job has ended may start the next one at once.
+        # A client that sees the end of a job may start the next one at once.
         job.state = state
         job.finished.set()
         job.events.add("end", {"id": job.job_id, "state": job.state.value})
@@ -190,7 +191,7 @@ def _run(job: Job, work: Work) -> None:
 
 
 def _without_folder(report: JobReport, folder: Path) -> JobReport:
-    """Return the report with uploads named as the user knows them."""
+    """Return the report with uploads under their original names."""
     notes = tuple(
         d.model_copy(update={"detail": _hide_folder(d.detail, folder)})
         for d in report.degradations
@@ -210,5 +211,5 @@ def _describe(job: Job, error: Exception) -> dict[str, Any]:
 
 
 def _hide_folder(text: str, folder: Path) -> str:
-    """Return a message without the server's folder and without a command to run."""
+    """Return a message without the server's folder and without a command."""
     return text.replace(f"{folder}/", "").replace(LOCKED_CURE, SEND_AGAIN)

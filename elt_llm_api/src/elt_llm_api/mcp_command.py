@@ -16,7 +16,7 @@ def mcp_command(ctx: CommandContext) -> None:
     """Serve the documents to an MCP client on standard input and output.
 
     A client such as an editor or a chat program starts it; logs go to stderr. Exits 78
-    where the package of the extra mcp is not installed.
+    if the extra mcp is not installed.
     """
     import anyio
 
@@ -39,7 +39,7 @@ def mcp_command(ctx: CommandContext) -> None:
 
 
 def _leave(*_: Any) -> None:
-    """End at once: the SDK's thread waits for a line of input, and nothing is lost."""
+    """Exit at once, because the SDK's thread waits for input; nothing is lost."""
     from elt_llm_core.jobs import INTERRUPTED
 
     os._exit(INTERRUPTED)

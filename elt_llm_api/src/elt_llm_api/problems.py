@@ -44,7 +44,7 @@ COMPLETIONS_PATH, MODELS_PATH = "/v1/chat/completions", "/v1/models"
 OPENAI_TYPES = {401: "authentication_error", 429: "rate_limit_error"}
 OPENAI_CODES = {"API004": "invalid_api_key", "API006": "model_not_found"}
 MEDIA_TYPE = "application/problem+json"
-# Messages of these statuses may name files of this machine.
+# Messages with these statuses may name files of this machine.
 PRIVATE_STATUS = frozenset({500, 507})
 # Replacements for messages that contain addresses and words of a model server.
 FAILED_MODELS = {
@@ -63,7 +63,7 @@ OTHER_COLLECTIONS = (
     "with (models: embedded, or embedded+ollama if Ollama writes the answers); "
     "the server's operator can index it again"
 )
-# A client over HTTP has no terminal: told where a hint names a command.
+# Added if a hint names a command, because an HTTP client has no terminal.
 ROUTES: tuple[tuple[type[EltLlmError], str], ...] = (
     (VersionNotFoundError, "GET /v1/reports, /v1/topics and /v1/concepts list them"),
     (ConversationNotFoundError, "GET /v1/conversations lists them"),
@@ -90,7 +90,7 @@ def problem(
 
 
 def is_openai_path(path: str) -> bool:
-    """Whether clients of OpenAI's API ask there and read its errors."""
+    """Return whether the path belongs to OpenAI's API, with its error format."""
     return path == COMPLETIONS_PATH or path.startswith(MODELS_PATH)
 
 
@@ -122,10 +122,10 @@ def _openai_type(status: int) -> str:
 def _reply(
     body: Mapping[str, Any], headers: Mapping[str, str] | None = None
 ) -> JSONResponse:
-    """The reply of a problem document, in the shape that its path asks for."""
+    """Return the response for a problem document in the format of its path."""
     status = body["status"]
     if is_openai_path(body.get("instance", "")):
-        # OpenAI's API has no 422: its clients know 400 as a request that is wrong.
+        # OpenAI's API has no 422: its clients expect 400 for a wrong request.
         invalid = status == RequestError.status
         code = HTTPStatus.BAD_REQUEST if invalid else status
         return JSONResponse(openai_error(body), status_code=code, headers=headers)
@@ -148,10 +148,10 @@ def problem_body(error: EltLlmError, status: int = 0) -> dict[str, Any]:
 
 
 def choose_route(error: Exception, hint: str) -> str:
-    """Return a hint for a client over HTTP: a route in place of a command.
+    """Return a hint for a client over HTTP: a route instead of a command.
 
     Args:
-        error: What went wrong.
+        error: The error.
         hint: The hint of its problem document.
     """
     if "elt-llm " not in hint:
@@ -206,20 +206,20 @@ def _redact(error: EltLlmError) -> EltLlmError:
 
 
 def _copy_error(error: EltLlmError, message: str, hint: str) -> EltLlmError:
-    """Return an error of the same code and status with other words."""
+    """Return an error with the same code and status and another message."""
     copy = EltLlmError(message, hint)
     copy.code, copy.status = error.code, error.status
     return copy
 
 
 def redact_result(result: Result) -> Result:
-    """Copy the result without the words of a model server; the log has them.
+    """Copy the result without messages of a model server, which the log has.
 
     Args:
         result: A result whose degradations may quote a model server.
 
     Returns:
-        The result with neutral sentences in their place.
+        The result with neutral sentences instead.
     """
     notes = tuple(_redact_note(note) for note in result.degradations)
     return result.model_copy(update={"degradations": notes})
@@ -276,7 +276,7 @@ def _on_invalid(request: Request, error: Exception) -> JSONResponse:
 
 
 def _on_http(request: Request, error: Exception) -> JSONResponse:
-    """Turn the refusals of Starlette and FastAPI into errors of our tree."""
+    """Convert errors of Starlette and FastAPI to this project's errors."""
     assert isinstance(error, HTTPException)  # noqa: S101  # as registered
     path, status = request.url.path, error.status_code
     routes = "GET /openapi.json lists the routes"

@@ -1,4 +1,4 @@
-"""Where the quotes of an item under review stand, with the marked page."""
+"""The places of an item's quotes, with the marked page."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -15,11 +15,11 @@ MOST_QUOTES = 40  # of one item; the longest catalogue record of the sample has 
 
 
 def read_evidence(service: QueryService, item: ReviewItem) -> list[EvidenceOut]:
-    """Return the quotes that an item rests on, in the order of its row.
+    """Return the quotes of an item, in the order of its row.
 
     Args:
-        service: Whose documents they are of.
-        item: An item as a run generated it; one that is gone has no evidence.
+        service: The service with the documents.
+        item: A generated item; a missing one has no evidence.
     """
     content = item.proposal.content if item.proposal else {}
     collections = item.product.partition(":")[2].split("+")

@@ -1,4 +1,4 @@
-"""The shapes of reviews on the wire."""
+"""Request and response schemas of reviews."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ from elt_llm_core.reviews.review_records import (
 from elt_llm_core.sheets.review_sheet import place_of
 
 REVIEWER: Any = Field(min_length=1, max_length=200, description="who decides")
-# What a row tells of itself in one word, by which people choose rows.
+# One-word fields of a row, used as facets.
 FACETS = (
     "domain",
     "entity_domain",
@@ -29,7 +29,7 @@ FACETS = (
     "quote_support",
     "collection",
 )
-LONGEST_FACET = 80  # characters; longer texts are no choices
+LONGEST_FACET = 80  # characters; longer texts are not used as choices
 LONGEST = 100_000  # characters of a text; the longest definition met has 4,000
 
 
@@ -40,7 +40,7 @@ class ProductList(Wire):
 
 
 class ItemRow(Wire):
-    """One item in a list: the texts that hold, and where the review stands."""
+    """One item in a list: its current texts and its review status."""
 
     item_id: str
     label: str
@@ -101,7 +101,7 @@ class ItemList(Wire):
 
 
 class EvidenceOut(Wire):
-    """A quote that an item rests on, and where it stands."""
+    """A quote that an item rests on, and its place."""
 
     field: str
     quote: str
@@ -129,7 +129,7 @@ class ItemOut(ItemRow):
 
 
 class ItemPatch(Wire):
-    """A decision on one item; what is left out stays."""
+    """A decision on one item; omitted fields stay."""
 
     reviewer: str = REVIEWER
     status: ReviewStatus | None = None
@@ -142,14 +142,14 @@ class ItemPatch(Wire):
 
 
 class ItemsPatch(Wire):
-    """Decisions on several items: all of them are recorded, or none."""
+    """Decisions on several items: all are recorded, or none."""
 
     reviewer: str = REVIEWER
     changes: list[ReviewChange] = Field(min_length=1, max_length=5_000)
 
 
 class ItemUndo(Wire):
-    """Who takes the last decision back."""
+    """The reviewer who withdraws the last decision."""
 
     reviewer: str = REVIEWER
 

@@ -1,4 +1,4 @@
-"""The shapes on the wire. They may stay as they are while the inner ones change."""
+"""Request and response schemas, independent of the internal records."""
 
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
@@ -15,12 +15,12 @@ from elt_llm_query.plan import SourceLimits
 
 
 class Wire(BaseModel):
-    """A closed shape."""
+    """A schema without unknown fields."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-# A letter or a digit somewhere: without one there is nothing to look for.
+# At least one letter or digit; otherwise there is nothing to search for.
 QUESTION = Field(min_length=1, max_length=4000, pattern=r"[^\W_]")
 COLLECTIONS = Field(
     default=(), max_length=64, description="names of collections; default: all"
@@ -103,7 +103,7 @@ class QueryRequest(Wire):
 
     @property
     def limits(self) -> SourceLimits:
-        """How many sources the question finds."""
+        """Return the limits on the number of sources."""
         return SourceLimits(self.top_k, self.top_n, self.use_reranker)
 
 
@@ -131,7 +131,7 @@ class ExampleList(Wire):
 
 
 class CollectionOut(Wire):
-    """A collection and what it was indexed with."""
+    """A collection and its indexing settings."""
 
     name: str
     title: str = Field(description="title, if it differs from the name")
@@ -159,7 +159,7 @@ class CollectionOut(Wire):
 
 
 class Renaming(Wire):
-    """What a collection or a document is called, and how far it is trusted."""
+    """The title and the priority of a collection or a document."""
 
     title: str | None = Field(
         default=None, min_length=1, max_length=200, examples=["Player handbook"]
@@ -210,7 +210,7 @@ class DocumentOut(Wire):
 
 
 class DocumentList(Wire):
-    """One screenful of documents, by source and part."""
+    """A page of documents, by source and part."""
 
     data: list[DocumentOut]
     has_more: bool
@@ -218,7 +218,7 @@ class DocumentList(Wire):
 
 
 class ProgressOut(Wire):
-    """How far a job is; `total` is unknown in some stages."""
+    """The progress of a job; `total` is unknown in some stages."""
 
     stage: str
     done: int
@@ -227,7 +227,7 @@ class ProgressOut(Wire):
 
 
 class JobOut(Wire):
-    """A job. `files` maps a name to the address it can be fetched from."""
+    """A job. `files` maps names to their URLs."""
 
     id: str
     kind: str
@@ -258,9 +258,9 @@ class JobOut(Wire):
 
     @classmethod
     def of_record(cls, record: JobRecord) -> "JobOut":
-        """A job of an earlier server, or of a command, without details of the machine.
+        """Return a job of an earlier server or a command, without machine details.
 
-        Its files, and what was poorer, were told where it ran.
+        Its files and degradations were reported where it ran.
         """
         progress = record.progress
         return cls(
@@ -321,7 +321,7 @@ class Health(Wire):
 
 
 class StatusOut(Wire):
-    """The server for people: versions, models, room, work."""
+    """The state of the server: versions, models, disk space, jobs."""
 
     version: str
     profiles: list[str] = Field(description="profiles that can be used")
@@ -337,7 +337,7 @@ class StatusOut(Wire):
 
 
 class ProblemOut(BaseModel):
-    """RFC 9457, with the project's error code and the cure."""
+    """RFC 9457, with the project's error code and hint."""
 
     type: str = Field(examples=["urn:elt-llm:error:STO002"])
     title: str = Field(examples=["Not Found"])
@@ -353,5 +353,5 @@ class ProblemOut(BaseModel):
 
 
 def file_url(job: Job, name: str) -> str:
-    """The address of a file that a job made."""
+    """Return the URL of a file of a job."""
     return f"/v1/jobs/{job.job_id}/files/{quote(name, safe='')}"

@@ -1,4 +1,4 @@
-"""The command `elt-llm serve`, and the server until it is interrupted."""
+"""The command `elt-llm serve`, and running the server until it is interrupted."""
 
 import gc
 import logging
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from elt_llm_core.config.sections import RagConfig
     from elt_llm_core.store import Store
 
-STOP_SECONDS = 3  # seconds; the page keeps streams open that never end by themselves
+STOP_SECONDS = 3  # seconds; the page keeps streams open that never end
 UNENCRYPTED = (
     "Other machines reach it by plain HTTP: tokens, questions and documents can be "
     "read on the way. Put a proxy that speaks HTTPS in front of it."
 )
-# Of a thread that answers a question, before the one that reads requests gets its turn:
-# it waits once for each call to the system, and for each question that is worked on.
+# Time slice of a thread that answers a question: the thread that reads requests waits
+# for it once per system call and running question.
 SWITCH_SECONDS = 0.0005
 
 
@@ -34,7 +34,7 @@ def run(
     Args:
         config: The configuration in force.
         open_store: Opens the data root, after the address has been checked.
-        started: Is called with the URL once the socket listens.
+        started: Called with the URL once the socket listens.
 
     Raises:
         ConfigError: If the address is not allowed or not on this machine.
@@ -70,10 +70,10 @@ def run(
 
 
 def keep_answering() -> None:
-    """Keep questions from holding up the thread that reads requests.
+    """Prevent questions from delaying the thread that reads requests.
 
-    Python's collector stops all threads while it looks at every object: at those of
-    the imported packages, a quarter of a second each time, unless they are set aside.
+    Python's garbage collector stops all threads while it scans every object: for those
+    of the imported packages a quarter of a second each time, unless they are frozen.
     """
     gc.collect()
     gc.freeze()
@@ -81,7 +81,7 @@ def keep_answering() -> None:
 
 
 def announce(url: str, host: str) -> str:
-    """Tell where the server is, and that others may read along where they may.
+    """Return the URL, with a warning if others can read the traffic.
 
     Args:
         url: The address of the page.

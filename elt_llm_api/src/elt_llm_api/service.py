@@ -1,4 +1,4 @@
-"""What the routes and the page use of the packages below, in one class."""
+"""The operations of the packages below for the routes and the page, in one class."""
 
 import json
 import threading
@@ -79,13 +79,13 @@ class QueryService:
         self._sound = False
 
     def profiles(self) -> list[str]:
-        """Names of the profiles that a question may choose."""
+        """Return the names of the available profiles."""
         return [DEFAULT_PROFILE, *known_profiles(pack=self.config.consumer.pack)]
 
     def incomplete_profiles(self) -> dict[str, ConfigError]:
-        """Profiles that lack a package for one of their stages, with the error.
+        """Return profiles without a package for one of their stages, with the error.
 
-        What is installed is looked at once.
+        The installed packages are checked once.
         """
         if self._incomplete is None:
             errors = {name: self._check_profile(name) for name in self.profiles()}
@@ -100,9 +100,10 @@ class QueryService:
         return None
 
     def library(self, profile: str = DEFAULT_PROFILE, chosen: str = "") -> Library:
-        """The store with the configuration and the models of a profile.
+        """Return the store with the configuration and the models of a profile.
 
-        It is kept, with its models and its cache, until the profile's file changes.
+        It is cached, with its models and its answer cache, until the profile's file
+        changes.
 
         Args:
             profile: The profile.
@@ -122,7 +123,7 @@ class QueryService:
             return kept
 
     def models(self, profile: str = DEFAULT_PROFILE, chosen: str = "") -> Models:
-        """The models of a profile, or those chosen instead, built once."""
+        """Return the models of a profile, or the chosen ones, built once."""
         return self.library(profile, chosen).models
 
     def profile_config(self, profile: str, chosen: str = "") -> RagConfig:
@@ -134,7 +135,7 @@ class QueryService:
 
         Raises:
             UnknownProfileError: If the profile does not exist.
-            UnknownModelsError: If `chosen` names no models.
+            UnknownModelsError: If `chosen` is unknown.
         """
         models = chosen or None  # a request without the field leaves them
         if profile == DEFAULT_PROFILE:
@@ -149,7 +150,7 @@ class QueryService:
         )
 
     def notes(self) -> tuple[ProfileNote, ...]:
-        """What each profile does and needs, as `elt-llm config profiles` lists them."""
+        """Return the description of each profile, as in `elt-llm config profiles`."""
         return profile_notes(self.config.consumer.pack)
 
     def states(self, names: Sequence[str]) -> dict[str, str]:
@@ -158,7 +159,7 @@ class QueryService:
         return {name: self.store.state(name) for name in names}
 
     def examples(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Return questions to begin with, for the named collections or all.
+        """Return example questions for the named collections, or all.
 
         Raises:
             CollectionNotFoundError: If a collection does not exist.
@@ -170,17 +171,17 @@ class QueryService:
         return self._examples[states]
 
     def collections(self) -> list[CollectionCard]:
-        """Cards of all collections, by name."""
+        """Return the cards of all collections, by name."""
         return self.store.collections()
 
     def require_sound(self) -> None:
-        """Raise TruthError if the database is damaged; not checked again once sound."""
+        """Raise TruthError if the database is damaged; checked until once sound."""
         if not self._sound:
             require_sound(self.store.data_dir)
             self._sound = True
 
     def open_collections(self) -> list[Collection]:
-        """All collections with their indexes, by name."""
+        """Return all collections with their indexes, by name."""
         return [self.store.open(card.name) for card in self.collections()]
 
     def query(  # noqa: PLR0913, PLR0917 - what may be said of a question
@@ -193,16 +194,16 @@ class QueryService:
         limits: SourceLimits = NO_LIMITS,
         turns: Sequence[tuple[str, str]] = (),
     ) -> QueryResult:
-        """Answer a question; see `Library.ask`, and `Library.reply` after others.
+        """Answer a question; see `Library.ask`, or `Library.reply` with earlier turns.
 
         Args:
             names: Ids or titles of collections; none means all.
             question: The question.
-            profile: How to answer.
+            profile: The profile.
             where: Limits the sources.
             models: Models that replace those of the profile; see `model_choice`.
-            limits: How many sources this question finds, and whether they are reranked.
-            turns: Questions and answers before it, by which it is understood.
+            limits: Number of sources for this question, and whether they are reranked.
+            turns: Earlier questions and answers, used to resolve it.
 
         Returns:
             The result without details of this machine.
@@ -230,7 +231,7 @@ class QueryService:
         """Answer a message of a conversation; see `Library.chat` and `query`.
 
         Returns:
-            The turn without details of this machine; they are not kept either.
+            The turn without details of this machine, which are not stored either.
         """
         return self.library(profile, models).chat(
             message,
@@ -255,7 +256,7 @@ class QueryService:
         return redact_result(library.search(question, names, limit=k, where=where))
 
     def has_pages(self, document_id: str) -> bool:
-        """Whether pages of the document can be drawn."""
+        """Return whether pages of the document can be drawn."""
         row = self.store.document(document_id)
         return row is not None and row.mime == PDF and row.has_original
 
@@ -268,7 +269,7 @@ class QueryService:
         scale: float = 1.5,
         crop: bool = False,
     ) -> bytes | None:
-        """A page of a kept PDF as a JPEG, `boxes` marked; None for anything else."""
+        """Return a page of a stored PDF as a JPEG with marked `boxes`; else None."""
         row = self.store.document(document_id)
         if row is None or row.mime != PDF:
             return None
@@ -294,7 +295,7 @@ class QueryService:
         Args:
             collection: The collection, by id or title.
             uploads: The files.
-            progress: Is called with the progress.
+            progress: Called with the progress.
             password: Opens protected PDFs; it is not stored.
         """
         options: dict[str, object] = {
@@ -318,7 +319,7 @@ class QueryService:
     def rename(
         self, collection: str, title: str, document: DocumentRow | None = None
     ) -> None:
-        """Give a collection, or one of its documents, another title.
+        """Change the title of a collection, or of one of its documents.
 
         Raises CollectionNotFoundError, InvalidNameError, NameTakenError,
         StoreLockedError, StoreWriteError.
@@ -333,7 +334,7 @@ class QueryService:
         priority: int | None,
         document: DocumentRow | None = None,
     ) -> None:
-        """Give a collection, or one of its documents, a title, a priority or both.
+        """Change the title or priority of a collection, or of one of its documents.
 
         Raises as `rename` does.
         """
@@ -344,7 +345,7 @@ class QueryService:
             editing.set_priority(self.store, collection, priority, rows)
 
     def document(self, document_id: str) -> DocumentRow:
-        """The row of a document. Raises NothingThereError."""
+        """Return the row of a document. Raises NothingThereError."""
         row = self.store.document(document_id)
         if row is None:
             raise NothingThereError("no such document")
@@ -353,7 +354,7 @@ class QueryService:
     def product(
         self, kind: str, collections: Sequence[str], model: Sequence[str]
     ) -> Callable[[Path, Progress], JobReport]:
-        """Return the work of building a product of collections.
+        """Return a function that builds a product of collections.
 
         Args:
             kind: A key of `PRODUCTS`.
@@ -361,8 +362,8 @@ class QueryService:
             model: Names of the collections with the model, joined into one.
 
         Raises:
-            UsageError: The product does not exist.
-            CollectionNotFoundError: A collection does not exist.
+            UsageError: If the product does not exist.
+            CollectionNotFoundError: If a collection does not exist.
         """
         if kind not in PRODUCTS:
             raise UsageError(
@@ -387,12 +388,12 @@ class QueryService:
     def writing(
         self, kind: str, options: Mapping[str, Any], profile: str, models: str
     ) -> Callable[[Path, Progress], JobReport]:
-        """Return the work of writing a report, summaries or a concept report.
+        """Return a function that writes a report, summaries or a concept report.
 
         Args:
             kind: `report`, `topics` or `concept`.
             options: The options of the job.
-            profile: How to write.
+            profile: The profile.
             models: Models that replace those of the profile.
 
         Raises:
@@ -404,11 +405,11 @@ class QueryService:
         library = self.library(profile, models)
         names = resolve_collections(self.store, options["collections"])
         given = {**options, "collections": tuple(names)}
-        # Refused now, and not by the job: a template that is not there, a wrong option.
+        # Refused before the job starts: a missing template, a wrong option.
         allowed = self.config.allowed_plugins()
         try:
             JOBS.load(kind, given, allowed).build(library.models)
-        except ConfigError as error:  # the request's fault, not ours
+        except ConfigError as error:  # an error of the request
             raise UsageError(error.message, error.hint) from error
         if given.get("topics"):
             chosen = {key: given[key] for key in ("collections", "pack", "topics")}
@@ -426,7 +427,7 @@ class QueryService:
     def listing(
         self, kind: str, options: Mapping[str, object], name: str
     ) -> list[dict[str, Any]]:
-        """Return what a job that only lists writes under a name into its JSON file."""
+        """Return the JSON that a listing job writes under a name."""
         with TemporaryDirectory() as folder:
             output = {"output": Path(folder) / "list.json"}
             report = self._run(kind, {**options, **output}, silent)
@@ -450,28 +451,28 @@ class QueryService:
             return Path(report.files[form]).read_bytes()
 
     def tables(self, collection: str) -> list[Relation]:
-        """The tables of a collection in the order of its documents.
+        """Return the tables of a collection in the order of its documents.
 
         Raises CollectionNotFoundError or InvalidNameError.
         """
         return list(stored_tables(self.store, self.store.card(collection).name))
 
     def table(self, collection: str, table: str) -> Relation:
-        """One table by its id. Raises CollectionNotFoundError, NothingThereError."""
+        """Return one table. Raises CollectionNotFoundError, NothingThereError."""
         try:
             return stored_table(self.store, self.store.card(collection).name, table)
         except UsageError as error:
             raise NothingThereError(str(error)) from error
 
     def graph(self, names: Sequence[str]) -> ModelGraph:
-        """The models of collections as one graph, kept until a document changes.
+        """Return the models of collections as one graph, cached until a change.
 
         Args:
-            names: Ids or titles of collections; none means all that hold a model.
+            names: Ids or titles of collections; none means all with a model.
 
         Raises:
             CollectionNotFoundError: If a collection does not exist.
-            UsageError: If none of them holds a model.
+            UsageError: If none of them contains a model.
         """
         chosen = resolve_collections(self.store, names) if names else []
         states = tuple(self.states(chosen).items())
@@ -480,9 +481,9 @@ class QueryService:
         return self._graphs[states]
 
     def glossary(self, names: Sequence[str]) -> Rows:
-        """Every defined term of collections, as rows of the glossary's JSON file.
+        """Return every defined term of collections, as rows of the glossary's JSON.
 
-        The rows are kept until a document of the collections changes.
+        The rows are cached until a document of the collections changes.
 
         Args:
             names: Ids or titles of collections; none means all.
@@ -520,7 +521,7 @@ class QueryService:
         return run_job(strategy.build(self.models()), context)
 
     def _context(self, config: RagConfig, progress: Progress) -> JobContext:
-        """The context of a job, which ends when the thread's patience is abandoned."""
+        """Return the context of a job, which ends with the thread's patience."""
         patience = current()
         if patience is None:
             return JobContext(config, self.store, progress)
@@ -528,9 +529,9 @@ class QueryService:
 
 
 def _run_kept(record: JobRecord, runner: Runner, context: JobContext) -> JobReport:
-    """Run a job that the database tells of after this server.
+    """Run a job whose record stays in the database after this server ends.
 
-    Its files are this server's, so the database does not tell of them.
+    Its files belong to this server, so the record does not list them.
     """
     files: dict[str, str] = {}
 

@@ -1,4 +1,4 @@
-"""Uploaded files: their names, and the folder of the server that holds them."""
+"""Uploaded files: their names, and the server's folder for them."""
 
 import secrets
 import unicodedata
@@ -55,9 +55,9 @@ class Upload:
 
 
 class Workspace:
-    """A folder that only this user may read; it is deleted when the server stops.
+    """A folder that only this user can read, deleted when the server stops.
 
-    The folder of a server that was killed is deleted by the next one.
+    The next server deletes the folder of a killed one.
     """
 
     def __init__(self) -> None:
@@ -93,7 +93,7 @@ def move_uploads(uploads: Sequence[Upload], folder: Path) -> list[Upload]:
     """Move uploaded files into a folder under their names.
 
     Raises:
-        UsageError: If a file is gone because the page was submitted twice.
+        UsageError: If a file is missing because the page was submitted twice.
     """
     moved = []
     for upload in uploads:

@@ -1,4 +1,4 @@
-"""Reports, topics and concept reports on the wire."""
+"""Request and response schemas of reports, topics and concept reports."""
 
 from typing import Any, Literal
 
@@ -23,12 +23,12 @@ TemplateFormat = Literal[
     "yaml", "json", "md", "markdown", ".yaml", ".json", ".md", ".markdown"
 ]
 FormatName = Literal["json", "markdown", "html", "docx"]
-# Names of shipped templates and packs: never a path of the server.
+# Names of shipped templates and packs, never a path on the server.
 NAME = r"^[a-z0-9][a-z0-9_-]*$"
 
 
 class WritingRequest(Wire):
-    """What every job that writes is told."""
+    """Common fields of writing jobs."""
 
     collections: tuple[str, ...] = COLLECTIONS
     profile: str = PROFILE
@@ -41,7 +41,7 @@ class WritingRequest(Wire):
 
     @property
     def options(self) -> dict[str, Any]:
-        """The options of the job."""
+        """Return the options of the job."""
         return self.model_dump(mode="json", exclude={"profile", "models"})
 
 
@@ -61,7 +61,7 @@ class SummaryRequest(WritingRequest):
 
 
 class ConceptRequest(WritingRequest):
-    """A report of every passage that mentions a concept."""
+    """A report on every passage that mentions a concept."""
 
     concept: str = Field(min_length=1, max_length=300, pattern=r"[^\W_]")
 
@@ -76,7 +76,7 @@ class TemplateSectionOut(Wire):
 
 
 class TemplateOut(Wire):
-    """A template that can be named in `template`."""
+    """A template that can be given in `template`."""
 
     name: str
     id: str
@@ -100,7 +100,7 @@ class SummaryOut(Wire):
 
 
 class TopicOut(Wire):
-    """A topic, and the summaries that are kept of it."""
+    """A topic, and its stored summaries."""
 
     id: str
     name: str
@@ -118,7 +118,7 @@ class TopicList(Wire):
 
 
 class VersionOut(Wire):
-    """A report or summary as lists show it. `url` gives its text."""
+    """A report or summary in lists. `url` is the address of its text."""
 
     subject: str
     number: int
@@ -149,7 +149,7 @@ class VersionList(Wire):
 
 
 class WrittenOut(Wire):
-    """A report or summary with its text; `files` are addresses by format."""
+    """A report or summary with its text; `files` are URLs by format."""
 
     subject: str
     number: int
@@ -185,7 +185,7 @@ class WrittenOut(Wire):
 
 
 def version_url(kind: VersionKind, subject: str, number: int) -> str:
-    """Return the address of a version."""
+    """Return the URL of a version."""
     return f"/v1/{PATHS[kind].format(subject=subject)}/{number}"
 
 

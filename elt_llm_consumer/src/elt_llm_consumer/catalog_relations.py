@@ -61,7 +61,9 @@ class TextRelation(Record):
     source: str
     target: str
     verb: str
-    cardinality: str = Field(default="", description="such as ?-1..*; empty: not said")
+    cardinality: str = Field(
+        default="", description="such as ?-1..*; empty: not stated"
+    )
     evidence: Evidence
 
 

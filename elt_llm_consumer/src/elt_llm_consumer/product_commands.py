@@ -79,7 +79,7 @@ def catalog() -> None:
     "--skip-relationships", is_flag=True, help="Neither read nor write relationships."
 )
 @click.option(
-    "--skip-handbook", is_flag=True, help="Only what the model says; no document."
+    "--skip-handbook", is_flag=True, help="Use only the model; read no document."
 )
 @click.option(
     "--force",

@@ -281,7 +281,7 @@ class ParsedDocument(Record):
     parser: str
     part: str = ""
     attributes: dict[str, str] = Field(
-        default_factory=dict, description="what it tells of itself: authors, date, ids"
+        default_factory=dict, description="its metadata: authors, date, identifiers"
     )
     warnings: tuple[str, ...] = ()
     sidecars: tuple[Sidecar, ...] = ()

@@ -1,6 +1,6 @@
-"""Strategies: how a component, built-in or from another package, is configured.
+"""Strategies: the configuration of a component, built-in or from another package.
 
-A strategy is a frozen Pydantic class: its fields are its options and `build` makes a
+A strategy is a frozen Pydantic class: its fields are its options, and `build` returns a
 LlamaIndex component. An entry point in the group `elt_llm.<stage>` gives it its name.
 Built-ins use the same groups as other packages. Only the strategy that is named is
 imported.
@@ -38,7 +38,7 @@ OUR_PACKAGES = frozenset(
 
 @dataclass(frozen=True)
 class Models:
-    """The models of one run. `llm` is None where no generative model is configured."""
+    """The models of one run. `llm` is None if no language model is configured."""
 
     embedder: "BaseEmbedding"
     llm: "LLM | None" = None
@@ -56,11 +56,11 @@ class Strategy(BaseModel, ABC, Generic[T]):
 
     @abstractmethod
     def build(self, models: Models) -> T:
-        """Return the component. A strategy that makes a model ignores `models`."""
+        """Return the component. A strategy that builds a model ignores `models`."""
 
 
 def _extra_of(point: EntryPoint, module: str) -> str:
-    """The extra of the entry point's package that brings a module, or nothing."""
+    """Return the extra of the entry point's package that installs a module, or ""."""
     wanted = canonical(module.partition(".")[0])
     for line in (point.dist.requires or []) if point.dist else []:
         match = re.match(r"([\w.-]+).*\bextra\s*==\s*['\"]([\w.-]+)", line)
@@ -70,7 +70,7 @@ def _extra_of(point: EntryPoint, module: str) -> str:
 
 
 class Stage(Generic[T]):
-    """One place in the pipeline, and the strategies that can stand there."""
+    """One stage of the pipeline, and its strategies."""
 
     def __init__(self, name: str, noun: str = "") -> None:
         self.name = name
@@ -78,7 +78,7 @@ class Stage(Generic[T]):
         self.group = f"elt_llm.{name}"
 
     def known(self) -> dict[str, EntryPoint]:
-        """Name to entry point, sorted; ConfigError if a name is claimed twice."""
+        """Return names with entry points, sorted. Raises ConfigError for duplicates."""
         return dict(self._entry_points)
 
     @cached_property
@@ -97,10 +97,10 @@ class Stage(Generic[T]):
     def strategy_class(
         self, name: str, allow: frozenset[str] = frozenset()
     ) -> type[Strategy[T]]:
-        """The class behind a name.
+        """Return the class of a name.
 
-        Raises UnknownStrategyError, MissingExtraError, or ConfigError for a package
-        outside this project that `plugins.allow` does not name.
+        Raises UnknownStrategyError, MissingExtraError, or ConfigError for a third-party
+        package that is not in `plugins.allow`.
         """
         known = self.known()
         if name not in known:
@@ -138,7 +138,7 @@ class Stage(Generic[T]):
         options: Mapping[str, Any] | None = None,
         allow: frozenset[str] = frozenset(),
     ) -> Strategy[T]:
-        """The named strategy with its options checked. Raises ConfigError."""
+        """Return the named strategy with validated options. Raises ConfigError."""
         cls = self.strategy_class(name, allow)
         try:
             return cls.model_validate(dict(options or {}))

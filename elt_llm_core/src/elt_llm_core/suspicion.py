@@ -1,9 +1,9 @@
-"""Passages that address a language model, or hide text from people: named, not removed.
+"""Detect passages that address a language model or hide text; nothing is removed.
 
-A document is what it is, and is read and quoted as it stands. A passage of it that was
-written for a model carries a mark from ingest to the citation, so that whoever reads
-the answer knows. The patterns are of a few words in a row that documents for people
-do not have; measurements.md says how often they are wrong.
+A document is read and quoted unchanged. A passage that was written for a model is
+marked from ingest to the citation, so that the readers of an answer know. The patterns
+are short phrases that ordinary documents do not contain; measurements.md has their
+false-positive rate.
 """
 
 import json
@@ -14,12 +14,12 @@ from enum import StrEnum
 
 
 class Suspicion(StrEnum):
-    """Why a passage is suspicious."""
+    """The reason why a passage is suspicious."""
 
-    ADDRESSES_MODEL = "addresses_model"  # tells a language model what to do
-    CHAT_MARKUP = "chat_markup"  # has the marks by which models part turns of a chat
+    ADDRESSES_MODEL = "addresses_model"  # gives instructions to a language model
+    CHAT_MARKUP = "chat_markup"  # contains tokens that separate the turns of a chat
     REMOTE_PICTURE = "remote_picture"  # a picture's address that carries text away
-    HIDDEN_CHARACTERS = "hidden_characters"  # held text that no reader sees
+    HIDDEN_CHARACTERS = "hidden_characters"  # contained invisible text
 
 
 WORDS = {
@@ -113,7 +113,7 @@ _CHAT = (
         r"\W{0,4}(?:user|human|assistant)\W{0,3}:"
     ),
 )
-# A picture is fetched as soon as it is shown; text goes out in its query.
+# A picture is fetched when it is shown, and its query would send text.
 _PICTURE = (
     r"!\[[^\]\n]{0,200}\]\(\s*<?https?://[^\s)]{1,500}[?&][^\s)=]{1,40}=",
     r"<img\b[^>]{0,200}\bsrc\s*=\s*[\"']?https?://[^\s\"'>]{1,500}[?&][^\s\"'>=]{1,40}=",
@@ -130,16 +130,16 @@ _BLANKS = re.compile(r"[^\S\n]+")
 
 
 def find_suspicions(text: str) -> tuple[Suspicion, ...]:
-    """Find why a passage is suspicious.
+    """Return why a passage is suspicious.
 
     Args:
-        text: What a model would be shown, without invisible characters.
+        text: The text for a model, without invisible characters.
 
     Returns:
-        The reasons that its words give, in the order of `Suspicion`; mostly none.
+        The reasons, in the order of `Suspicion`; mostly none.
     """
     plain = _BLANKS.sub(" ", unicodedata.normalize("NFKC", text))
-    # A sentence goes on over a line's end, a turn of a chat begins with its own line.
+    # A sentence may span lines; a turn of a chat starts on its own line.
     line = plain.replace("\n", " ")
     return tuple(
         kind
@@ -149,10 +149,10 @@ def find_suspicions(text: str) -> tuple[Suspicion, ...]:
 
 
 def read_reasons(written: str) -> tuple[Suspicion, ...]:
-    """Read the reasons as a chunk's metadata hold them. Raises ValueError."""
+    """Parse the reasons in a chunk's metadata. Raises ValueError."""
     return tuple(Suspicion(reason) for reason in json.loads(written))
 
 
 def describe(reasons: Iterable[Suspicion]) -> str:
-    """Say the reasons in words, on one line."""
+    """Return the reasons as text, on one line."""
     return ", ".join(WORDS[reason] for reason in reasons)

@@ -1,4 +1,4 @@
-"""What was written of a subject, kept under a number that never changes."""
+"""Stored texts on a subject, under numbers that never change."""
 
 from enum import StrEnum
 from typing import Any
@@ -9,7 +9,7 @@ from elt_llm_core.records import Record
 
 
 class VersionKind(StrEnum):
-    """What was written."""
+    """The kind of a stored text."""
 
     REPORT = "report"  # of a template
     TOPIC = "topic"  # a summary
@@ -17,9 +17,9 @@ class VersionKind(StrEnum):
 
 
 class Version(Record):
-    """One version: `content` is what was written, `key` what it was written from.
+    """One version: `content` is the text, `key` a key of its inputs.
 
-    Versions of one subject are numbered from 1. A number is never given twice.
+    Versions of one subject are numbered from 1. Numbers are never reused.
     """
 
     kind: VersionKind
@@ -31,7 +31,7 @@ class Version(Record):
 
 
 class VersionRow(Record):
-    """A version as lists show it, without its text."""
+    """A version in lists, without its text."""
 
     kind: VersionKind
     subject: str

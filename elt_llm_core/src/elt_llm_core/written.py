@@ -1,7 +1,7 @@
-"""What was written of a subject: a report, the summary of a topic, a concept report.
+"""A written text: a report, the summary of a topic, a concept report.
 
-One shape for all three, with the proof of each statement. Statements name their sources
-by numbers, which are those of the whole text.
+All three have the same structure, with the proof of each statement. Statements refer to
+their sources by numbers of the whole text.
 """
 
 from collections.abc import Sequence
@@ -19,16 +19,16 @@ NO_DATA = "[INSUFFICIENT DATA]"
 
 
 class SectionState(StrEnum):
-    """How far a section is what its guidance asks for."""
+    """How completely a section covers its guidance."""
 
     WRITTEN = "written"
-    PARTIAL = "partial"  # some of what is asked for is missing
-    INSUFFICIENT = "insufficient"  # the documents say nothing of it
-    FAILED = "failed"  # it could not be written; another run tries again
+    PARTIAL = "partial"  # some requirements are missing
+    INSUFFICIENT = "insufficient"  # the documents do not cover it
+    FAILED = "failed"  # it failed; another run retries it
 
 
 class DataGap(Record):
-    """Something that the guidance of a section asks for."""
+    """A requirement of the guidance that the section does not cover."""
 
     text: str
     closed: bool = Field(
@@ -101,7 +101,7 @@ class WrittenText(Record):
 def documents_digest(
     store: Store, collections: Sequence[str], document_id: str = ""
 ) -> str:
-    """Return what changes with the documents of collections, or with one of them."""
+    """Return a digest of the documents of collections, or of one of them."""
     cards = {card.name for card in store.collections()}
     rows = [r for name in collections if name in cards for r in store.documents(name)]
     own = [r for r in rows if document_id in ("", r.document_id)]

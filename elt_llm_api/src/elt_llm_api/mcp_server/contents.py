@@ -1,6 +1,6 @@
-"""Tool results as a model reads them: text, and links to pictures of pages.
+"""Tool results as text for models, with links to pictures of pages.
 
-The same is in the structured content; clients that read only text miss nothing needed.
+The structured content has the same; clients that read only text miss nothing essential.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -27,22 +27,22 @@ from elt_llm_query.render import answer_text
 SCHEME = "elt-llm"
 PAGE_TEMPLATE = f"{SCHEME}://documents/{{document_id}}/pages/{{page}}.jpg{{?boxes}}"
 JPEG = "image/jpeg"
-MOST_LINKS = 20  # of one result: more would outweigh its text
-MOST_ROWS = 200  # of a table as text; the structured content has them all
+MOST_LINKS = 20  # links of one result: more would take more space than its text
+MOST_ROWS = 200  # rows of a table as text; the structured content has them all
 PageOf = Callable[[str], bool]
 # Document id and name, page, boxes.
 Place = tuple[str, str, int | None, Sequence[Box]]
 
 
 def page_uri(document_id: str, page: int, boxes: Iterable[Box]) -> str:
-    """Return the address of a page's picture with boxes marked, among the resources."""
+    """Return the resource address of a page's picture with marked boxes."""
     marks = format_boxes([box for box in boxes if box.page == page][:MAX_BOXES])
     address = f"{SCHEME}://documents/{quote(document_id, safe='')}/pages/{page}.jpg"
     return f"{address}?boxes={quote(marks, safe='')}" if marks else address
 
 
 def answer_content(result: QueryResult, has_pages: PageOf) -> CallToolResult:
-    """The answer with its citations, or the refusal with what is nearest."""
+    """Return the answer with its citations, or the refusal with nearest passages."""
     text = f"status: {result.status.value}\n\n{answer_text(result)}"
     quoted = result.citations or result.nearest
     places = [(c.document_id, c.document, c.page, c.boxes) for c in quoted]
@@ -50,7 +50,7 @@ def answer_content(result: QueryResult, has_pages: PageOf) -> CallToolResult:
 
 
 def search_content(result: SearchResult, has_pages: PageOf) -> CallToolResult:
-    """The passages, best first, each whole."""
+    """Return the whole passages, best first."""
     parts = []
     for source in result.sources:
         head = _head(source.document, source.span.page, source.section)
@@ -64,7 +64,7 @@ def search_content(result: SearchResult, has_pages: PageOf) -> CallToolResult:
 
 
 def part_content(part: TextPart, has_pages: PageOf) -> CallToolResult:
-    """The text of a part, where it is, and where to read on."""
+    """Return the text of a part, its location, and where to continue."""
     head = [in_line(part.document), _pages_text(part), in_line(part.section)]
     lines = [", ".join(h for h in head if h), "", part.text]
     if part.next_start is not None:
@@ -79,7 +79,7 @@ def part_content(part: TextPart, has_pages: PageOf) -> CallToolResult:
 
 
 def tables_content(tables: TableListing) -> CallToolResult:
-    """The tables by id and columns, or the rows of one, tab-separated."""
+    """Return the tables by id and columns, or the rows of one, tab-separated."""
     if tables.table is not None:
         return _content(tables, _rows(tables.table), [])
     lines = [
@@ -92,7 +92,7 @@ def tables_content(tables: TableListing) -> CallToolResult:
 
 
 def collections_content(known: CollectionListing) -> CallToolResult:
-    """The collections, and the documents of one."""
+    """Return the collections, or the documents of one."""
     lines = [
         f"{one.name}: {in_line(one.title or one.name)}, {one.documents} documents, "
         f"{one.chunks} chunks"
@@ -107,14 +107,14 @@ def collections_content(known: CollectionListing) -> CallToolResult:
 
 
 def glossary_content(glossary: TermListing, has_pages: PageOf) -> CallToolResult:
-    """Each term with its definition and place."""
+    """Return each term with its definition and place."""
     text = "\n".join(map(_term_line, glossary.terms)) or "No such term is defined."
     places = [(t.document_id, t.document, t.page, t.boxes) for t in glossary.terms]
     return _content(glossary, text, _links(places, has_pages))
 
 
 def graph_content(listing: GraphListing) -> CallToolResult:
-    """The counts of the model, an element with its neighbours, or the ways."""
+    """Return the counts of the model, an element with its neighbours, or paths."""
     lines = _answer_lines(listing.answer) if listing.answer else []
     lines += _summary_lines(listing.summary) if listing.summary else []
     lines += _element_lines(listing.element) if listing.element else []
@@ -193,7 +193,7 @@ def _head(document: str, page: int | None, section: str) -> str:
 
 
 def _links(places: Iterable[Place], has_pages: PageOf) -> list[ResourceLink]:
-    """A link for each place on a page that can be drawn, each once."""
+    """Return a link for each place on a drawable page, without duplicates."""
     links: dict[str, ResourceLink] = {}
     drawn: dict[str, bool] = {}
     for document_id, document, page, boxes in places:

@@ -1,7 +1,8 @@
-"""The address /mcp of the served application: streamable HTTP, by the SDK.
+"""The route /mcp of the served application: streamable HTTP, by the SDK.
 
 Host, Origin, token and size are checked by the middleware around the application. The
-SDK is loaded by the first request, because it takes a second and most servers get none.
+SDK is loaded by the first request, because that takes a second and most servers get
+none.
 """
 
 import asyncio
@@ -35,7 +36,7 @@ class McpEndpoint:
         self._lock = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or tell with 501 which package is not installed."""
+        """Answer, or respond with 501 and the missing package."""
         if find_spec("mcp") is None:
             reply = problem(missing_sdk(), status=NOT_IMPLEMENTED)
             await reply(scope, receive, send)
@@ -45,7 +46,7 @@ class McpEndpoint:
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[None]:
-        """End all sessions after the body."""
+        """End all sessions after this block."""
         try:
             yield
         finally:
@@ -59,7 +60,7 @@ class McpEndpoint:
             if self._manager is None:
                 manager = await asyncio.to_thread(self._build)
                 ready = asyncio.Event()
-                # In its own task: sessions outlive the request that came first.
+                # In a separate task, because sessions outlive the first request.
                 self._runner = asyncio.create_task(_run(manager, ready))
                 await ready.wait()
                 self._manager = manager
@@ -73,7 +74,7 @@ class McpEndpoint:
         from elt_llm_api.mcp_server.tool_server import build_server  # noqa: PLC0415
 
         server = build_server(self._service, self._queue)
-        # Sessions would only cost memory: no tool keeps anything from call to call.
+        # Stateless, because no tool keeps anything between calls.
         server.streamable_http_app(
             stateless_http=True,
             transport_security=TransportSecuritySettings(
@@ -84,7 +85,7 @@ class McpEndpoint:
 
 
 def missing_sdk() -> ConfigError:
-    """Return the error of a machine without the SDK, with the command that cures it."""
+    """Return the error for a missing SDK, with the command to install it."""
     return ConfigError(
         "MCP needs the package 'mcp', which is not installed",
         f"install the extra that brings it: {installs('mcp')}",

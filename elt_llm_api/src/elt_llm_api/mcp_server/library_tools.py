@@ -1,4 +1,4 @@
-"""The tools: each checks its arguments, works in the queue, and reports errors."""
+"""The tools: each checks its arguments, runs in the queue, and reports errors."""
 
 import logging
 from collections.abc import Callable
@@ -37,7 +37,7 @@ from elt_llm_query.library import resolve_collections
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-PAGE_SIZE = 100  # documents, tables or terms of one call
+PAGE_SIZE = 100  # documents, tables or terms per call
 
 Names = Annotated[
     list[str],
@@ -58,7 +58,7 @@ Cursor = Annotated[int, Field(ge=0, description="next_cursor of the previous cal
 
 
 class LibraryTools:
-    """The tools over one data root. Each method becomes a tool of its name."""
+    """The tools over one data root. Each method becomes a tool with its name."""
 
     def __init__(self, service: QueryService, queue: QuestionQueue) -> None:
         self._service = service
@@ -244,7 +244,7 @@ class LibraryTools:
         return await self._run(work)
 
     def page_image(self, document_id: str, page: str, boxes: str = "") -> bytes:
-        """A page of a PDF as a JPEG, cut to the boxes, which are marked."""
+        """Return a page of a PDF as a JPEG, cropped to the marked boxes."""
         try:
             number = int(page) if page.isdecimal() and len(page) < 8 else 0  # noqa: PLR2004 - pages of a document
             marks = parse_boxes(boxes, max(number, 1))
@@ -256,7 +256,7 @@ class LibraryTools:
         return jpeg
 
     async def _run(self, work: Callable[[], T]) -> T:
-        """Do the work in the queue; a task that is cancelled stops it."""
+        """Run the work in the queue; cancelling the task stops it."""
         seconds = self._service.config.query.question_timeout
         try:
             return await self._queue.run(work, seconds)
@@ -265,9 +265,9 @@ class LibraryTools:
 
 
 def list_graph(graph: ModelGraph, element: str, target: str, hops: int) -> GraphListing:
-    """Return the counts of a model, an element with its neighbours, or ways.
+    """Return the counts of a model, an element with its neighbours, or paths.
 
-    Raises UnknownElementError, or UsageError for a name of several elements.
+    Raises UnknownElementError, or UsageError for an ambiguous name.
     """
     if not element:
         return GraphListing(summary=graph.summary())
@@ -280,7 +280,7 @@ def list_graph(graph: ModelGraph, element: str, target: str, hops: int) -> Graph
 
 
 def error_text(error: Exception) -> str:
-    """Return what happened and the cure, without details of this machine."""
+    """Return the error and its hint, without details of this machine."""
     body = describe(error)
     parts = [f"{body['detail']} ({body['code']})", body["hint"]]
     return ". ".join(part for part in [*parts, *body.get("details", ())] if part)

@@ -1,4 +1,4 @@
-"""What the tools return besides `QueryResult`, `SearchResult` and `TextPart`."""
+"""Results of the tools besides `QueryResult`, `SearchResult` and `TextPart`."""
 
 from pydantic import Field
 

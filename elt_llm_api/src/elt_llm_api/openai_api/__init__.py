@@ -1,1 +1,1 @@
-"""Chat completions and models in the shapes of OpenAI's API."""
+"""Chat completions and models in the formats of OpenAI's API."""

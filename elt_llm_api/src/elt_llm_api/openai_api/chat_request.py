@@ -1,4 +1,4 @@
-"""What a chat program sends. Fields that change nothing here are ignored."""
+"""Requests of chat programs. Fields without effect here are ignored."""
 
 from itertools import pairwise
 from typing import Annotated, Any, Literal
@@ -18,13 +18,13 @@ from elt_llm_api.schemas import (
 from elt_llm_core.errors import RequestError
 from elt_llm_query.plan import SourceLimits
 
-# Older ones say little of what "it" stands for, and a rewriting model reads them all.
+# Older ones hardly help to resolve "it", and a rewriting model reads them all.
 MOST_TURNS = 20
 Format = Literal["markdown", "text"]
 
 
 class Lenient(BaseModel):
-    """A shape of OpenAI's: clients send more fields than matter here."""
+    """A request format of OpenAI's: clients send additional fields."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -44,13 +44,13 @@ class ChatMessage(Lenient):
 
 
 class StreamOptions(Lenient):
-    """What a stream ends with."""
+    """Options for the end of a stream."""
 
     include_usage: bool = False
 
 
 class ResponseFormat(Lenient):
-    """The shape that an answer shall have."""
+    """The requested format of an answer."""
 
     type: str = Field(default="text", max_length=64)
 
@@ -74,7 +74,7 @@ class AnswerOptions(Wire):
 
     @property
     def limits(self) -> SourceLimits:
-        """How many sources the question finds."""
+        """Return the limits on the number of sources."""
         return SourceLimits(self.top_k, self.top_n, self.use_reranker)
 
 
@@ -105,10 +105,10 @@ class ChatRequest(Lenient):
 
     @property
     def question(self) -> str:
-        """The text of the last message of the user.
+        """Return the text of the user's last message.
 
         Raises:
-            RequestError: If there is none, or it is no question.
+            RequestError: If there is none, or it is not a question.
         """
         texts = [_text_of(m) for m in self.messages if m.role == "user"]
         if not texts:
@@ -121,7 +121,7 @@ class ChatRequest(Lenient):
 
     @property
     def turns(self) -> list[tuple[str, str]]:
-        """The questions before it that were answered, with their answers."""
+        """Return the earlier questions that were answered, with their answers."""
         spoken = [m for m in self.messages if m.role in {"user", "assistant"}]
         return [
             (_text_of(asked).strip(), _text_of(answer))
@@ -130,7 +130,7 @@ class ChatRequest(Lenient):
         ][-MOST_TURNS:]
 
     def check(self) -> None:
-        """Refuse what would be ignored and changes what a client gets.
+        """Refuse options that would be ignored but affect the response.
 
         Raises:
             RequestError: For several choices, another format or a forced tool.
@@ -154,7 +154,7 @@ class _Question(Wire):
 
 
 def _text_of(message: ChatMessage) -> str:
-    """The text of a message. Raises RequestError for a picture or a sound."""
+    """Return the text of a message. Raises RequestError for a picture or a sound."""
     if not isinstance(message.content, list):
         return message.content or ""
     others = {part.type for part in message.content} - {"text"}

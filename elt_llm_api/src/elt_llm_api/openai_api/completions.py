@@ -1,4 +1,4 @@
-"""A result as a chat completion, whole or in chunks."""
+"""A result as a chat completion, complete or in chunks."""
 
 import json
 import secrets
@@ -15,7 +15,7 @@ Body = dict[str, Any]
 
 @dataclass(frozen=True)
 class Completion:
-    """One reply: its id, time and model are the same in all of its chunks."""
+    """One response: id, time and model are the same in all of its chunks."""
 
     model: str
     key: str = field(default_factory=lambda: f"chatcmpl-{secrets.token_hex(12)}")
@@ -64,7 +64,7 @@ class Completion:
             yield self._event({"annotations": list(reply.annotations)})
         if reply.refusal is not None:
             yield self._event({"refusal": reply.refusal})
-        # Some clients skip the text of a chunk with fields they do not know.
+        # Some clients skip the text of a chunk with unknown fields.
         whole = {"elt_llm": result.model_dump(mode="json")}
         yield self._event({}, finish_reason(result), whole)
         if with_usage:
@@ -89,7 +89,7 @@ class Completion:
 
 
 def sse(body: Body) -> bytes:
-    """Return a server-sent event without a name, as OpenAI's API sends them."""
+    """Return a server-sent event without a name, as in OpenAI's API."""
     return f"data: {json.dumps(body, ensure_ascii=False)}\n\n".encode()
 
 
@@ -97,7 +97,7 @@ END = b"data: [DONE]\n\n"
 
 
 def usage_of(result: QueryResult) -> Body:
-    """Return the tokens that model servers counted; 0 where no model was asked."""
+    """Return the tokens that model servers counted; 0 without model calls."""
     cost = result.trace.models
     return {
         "prompt_tokens": cost.read,
@@ -107,6 +107,6 @@ def usage_of(result: QueryResult) -> Body:
 
 
 def finish_reason(result: QueryResult) -> str:
-    """Return `length` where a model's answer was cut, else `stop`."""
+    """Return `length` if a model's answer was cut, else `stop`."""
     cut = any(d.kind is DegradationKind.ANSWER_CUT for d in result.degradations)
     return "length" if cut else "stop"

@@ -12,7 +12,7 @@ OWNER = "elt_llm"
 
 
 class AskedModel(NamedTuple):
-    """What the name of a model stands for."""
+    """The profile and the collections of a model name."""
 
     profile: str
     collections: tuple[str, ...]
@@ -55,7 +55,7 @@ def list_models(service: QueryService) -> list[ModelOut]:
 
 
 def find_model(service: QueryService, name: str) -> ModelOut:
-    """Return the model of a name. Raises NothingThereError."""
+    """Return the model with a name. Raises NothingThereError."""
     models = {model.id: model for model in list_models(service)}
     if name not in models:
         known = suggest(name, models)

@@ -1,4 +1,4 @@
-"""The tab on which questions are asked."""
+"""The tab for questions."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -86,8 +86,8 @@ class AskTab:
     def fill(self, address: PageAddress) -> list[Any]:
         """Return the values for an address: its recent answer, or its question.
 
-        A question whose answer is not kept is asked again if no language model is
-        needed; otherwise it waits in its field.
+        A question without a cached answer is asked again if no language model is
+        needed; otherwise it is only filled in.
         """
         able = self.service.profiles()
         kept = self._fresh(address.answer)
@@ -98,7 +98,7 @@ class AskTab:
         shown = gr.update(choices=able, value=profile, visible=len(able) > 1)
         again = bool(kept is None and address.question and not wrong)
         again = again and self._costs_nothing(profile)
-        # A question that was typed or asked before this arrives stays.
+        # A question that was typed or asked in the meantime stays.
         skipped = gr.skip(), gr.skip()
         answer = self._answer(kept, address.search) if kept else skipped
         question = address.question or gr.skip()
@@ -107,7 +107,7 @@ class AskTab:
         return [question, shown, about, start, *answer, again]
 
     def resume(self, opened: Any) -> None:
-        """Once the page is open, ask the question of its address if `fill` says so."""
+        """Ask the question of the page's address if `fill` requested it."""
         opened.then(
             self._ask_again,
             [self._again, *self._asked],
@@ -184,7 +184,8 @@ class AskTab:
         yield "", list_html.render_waiting("Looking through the documents…"), ""
         try:
             known = {card.name for card in self.service.collections()}
-            # All chosen is none named: another embedder's collection is left out then.
+            # If all are chosen, none is named, so another embedder's collection is left
+            # out.
             names = () if known <= {*chosen} else tuple(chosen)
             kept = self._query(question.strip(), names, profile, request)
         except Exception as error:  # noqa: BLE001  # the edge of the page: shown there

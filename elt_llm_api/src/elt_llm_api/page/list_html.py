@@ -24,9 +24,9 @@ STATES = {
     JobState.INTERRUPTED: ("near", "■ Interrupted"),
 }
 DOCUMENT_COLUMNS = ("Document", "Pages", "Chunks", "Warnings", "Change")
-# Chosen by eye: more rows make the page slow to scroll, and nobody reads them.
+# Chosen by eye: more rows make the page slow to scroll.
 ROWS_SHOWN = 500
-ROWS_WITHOUT_FILTER = 10  # as many as one sees at a glance
+ROWS_WITHOUT_FILTER = 10  # as many as can be seen at a glance
 
 
 def render_job_progress(job: Job) -> str:
@@ -40,7 +40,7 @@ def render_job_progress(job: Job) -> str:
 
 
 def render_job_result(job: Job) -> str:
-    """Render how a job ended: counts, what went wrong, links to its files."""
+    """Render the outcome of a job: counts, problems, links to its files."""
     tone, text = STATES[job.state]
     counts = sorted(job.report.counts.items()) if job.report else []
     names = sorted(job.report.files) if job.report else []
@@ -57,12 +57,12 @@ def render_job_result(job: Job) -> str:
 
 
 def render_error(problem: Mapping[str, object]) -> str:
-    """Render the body of a problem document: what happened, then the cure."""
+    """Render the body of a problem document: the error, then the hint."""
     return render("error", problem=problem)
 
 
 def render_waiting(text: str) -> str:
-    """Render a line that says what is being done."""
+    """Render a line about the current step."""
     return render("waiting", text=text)
 
 
@@ -72,7 +72,7 @@ def render_missing(names: Sequence[str]) -> str:
 
 
 def render_empty() -> str:
-    """Render what to do while there are no collections."""
+    """Render instructions while there are no collections."""
     return render("empty")
 
 
@@ -84,12 +84,12 @@ def render_examples(questions: Sequence[str]) -> str:
 def render_profiles(
     notes: Sequence[ProfileNote], chosen: str, lacking: Mapping[str, str]
 ) -> str:
-    """Render the chosen profile in words, then all of them, folded.
+    """Render the chosen profile's description, then all of them, collapsed.
 
     Args:
         notes: What each profile does and needs.
         chosen: The name of the chosen one.
-        lacking: Why a stage of a profile is left out here, by its name.
+        lacking: The reasons for skipped stages, by profile name.
 
     Returns:
         HTML; empty if there is only one profile.
@@ -103,7 +103,7 @@ def render_profiles(
 def render_collections(
     cards: Sequence[CollectionCard], documents: Mapping[str, Sequence[DocumentRow]]
 ) -> str:
-    """Render each collection with its documents folded under it.
+    """Render each collection with its documents collapsed below it.
 
     Args:
         cards: The collections.
@@ -173,14 +173,14 @@ def render_relation(relation: Relation, words: str = "") -> str:
         "header": titles,
         "rows": matches[:ROWS_SHOWN],
         "caption": caption,
-        "filter": "",  # the tab has one for the rows that are not shown, too
+        "filter": "",  # the tab also has one for the rows that are not shown
         "problems": relation.problems,
     }
     return render("tables", tables=[table])
 
 
 def _filter_rows(rows: Sequence[Sequence[str]], words: str) -> list[Sequence[str]]:
-    """The rows that contain every word, in their order."""
+    """Return the rows that contain every word, in their order."""
     wanted = words.casefold().split()
     return [
         row for row in rows if all(word in "\n".join(row).casefold() for word in wanted)
@@ -188,12 +188,12 @@ def _filter_rows(rows: Sequence[Sequence[str]], words: str) -> list[Sequence[str
 
 
 def render_note(text: str) -> str:
-    """Render a sentence that is neither good nor bad."""
+    """Render a neutral sentence."""
     return render("note", text=text)
 
 
 class _Actions(NamedTuple):
-    """The buttons "Rename" and "Remove", and what they say before they act."""
+    """The buttons "Rename" and "Remove", and their confirmations."""
 
     path: str
     label: str
@@ -229,7 +229,7 @@ def _document_actions(card: CollectionCard, row: DocumentRow) -> _Actions:
 def _table_values(
     title: str, header: Sequence[str], rows: Sequence[object]
 ) -> dict[str, object]:
-    """What the macro `frame` takes: the first rows, and a caption that counts all."""
+    """Return the values for the macro `frame`: the first rows and a caption."""
     is_cut = len(rows) > ROWS_SHOWN
     more = f", the first {ROWS_SHOWN} shown" if is_cut else ""
     label = "Filter the rows shown" if is_cut else "Filter rows"

@@ -1,4 +1,4 @@
-"""The tabs on which products are built and tables are looked at."""
+"""The tabs for building products and for viewing tables."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ POLL_SECONDS = 0.25  # often enough for progress to look continuous
 
 
 def watch_job(job: Job) -> Iterator[str]:
-    """Yield how far a job is until it ends, then how it ended."""
+    """Yield the progress of a job until it ends, then its outcome."""
     yield list_html.render_job_progress(job)
     while not job.finished.wait(POLL_SECONDS):
         yield list_html.render_job_progress(job)
@@ -102,7 +102,7 @@ class TablesTab:
             shown = gr.HTML(js_on_load=None, elem_id="table-shown")
         collection.change(self._list, collection, [chosen, shown], **EVENT)
         chosen.change(self._open, [collection, chosen], [words, shown], **EVENT)
-        # Gradio does not raise `input` for the first key or for pasted text.
+        # Gradio does not fire `input` for the first key or for pasted text.
         words.change(
             self._filter,
             [collection, chosen, words],
@@ -113,7 +113,7 @@ class TablesTab:
         return collection
 
     def _list(self, collection: str | None) -> tuple[Any, str]:
-        """The tables of the collection as choices; nothing is shown yet."""
+        """Return the tables of the collection as choices; none is shown yet."""
         if not collection:
             return gr.update(choices=[], value=None), ""
         try:
@@ -129,7 +129,7 @@ class TablesTab:
         return gr.update(choices=choices, value=None), message
 
     def _open(self, collection: str | None, table: str | None) -> tuple[Any, Any]:
-        """Show a table; the filter is empty, and offered if there are many rows."""
+        """Show a table with an empty filter, which is offered for many rows."""
         hidden = gr.update(value="", visible=False)
         if not (collection and table):
             return hidden, gr.skip()
@@ -142,7 +142,7 @@ class TablesTab:
         return words, list_html.render_relation(relation)
 
     def _filter(self, collection: str | None, table: str | None, words: str) -> Any:
-        """The rows of the open table that contain all the words."""
+        """Return the rows of the open table that contain all the words."""
         if not (collection and table):
             return gr.skip()
         try:

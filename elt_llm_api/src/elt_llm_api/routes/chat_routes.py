@@ -25,7 +25,7 @@ from elt_llm_query.step_events import Watch
 
 router = APIRouter(prefix="/v1/chat", tags=["chat"])
 PROBLEMS = problems(400, 404, 409, 422, 429, 503)
-# What fails within this time is told by its status; later a stream has begun.
+# Failures within this time set the status; later the stream has begun.
 QUICK_SECONDS = 0.5
 _EVENT_ID = re.compile(r"([0-9a-f]{32}):(\d{1,9})")
 LastEvent = Annotated[
@@ -37,7 +37,7 @@ LastEvent = Annotated[
 async def chat(
     body: ChatIn, service: Service, queue: Questions, owner: Owner, request: Request
 ) -> Response:
-    """The answer to a message, kept in its conversation; follow-ups are understood."""
+    """Answer a message and store it in its conversation; follow-ups are resolved."""
     work, seconds = await to_thread.run_sync(_prepare, body, service, owner)
     text = await queue.answer(
         lambda: work(None).model_dump_json(), seconds, request.receive
@@ -49,8 +49,8 @@ async def chat(
 async def _reading(turn: ChatTurn, service: QueryService) -> AsyncIterator[None]:
     """Count a reader for as long as its request lasts.
 
-    A dependency does the counting and not the generator of events: FastAPI does not
-    close that generator when the client leaves while an event is being sent.
+    A dependency counts instead of the event generator, because FastAPI does not close
+    that generator if the client disconnects while an event is being sent.
     """
     with turn.reading(service.config.api.reconnect_seconds):
         yield
@@ -88,8 +88,8 @@ async def chat_stream(
 ) -> AsyncIterator[ServerSentEvent]:
     """The same as events: start, status, token, statements, citations, complete.
 
-    Tokens are provisional; `statements` replaces them. `complete` is what /v1/chat
-    answers, `error` a problem document. The same request with `Last-Event-ID` reads on.
+    Tokens are provisional; `statements` replaces them. `complete` is the response of
+    /v1/chat, `error` a problem document. The same request with `Last-Event-ID` resumes.
     """
     async for event in _events(*begun):
         yield event
@@ -107,7 +107,7 @@ OneTurn = Annotated[ChatTurn, Depends(_turn)]
 async def _read(
     turn: OneTurn, service: Service, last_event_id: LastEvent = ""
 ) -> AsyncIterator[tuple[ChatTurn, int]]:
-    """Find a turn and the event after which a reader goes on."""
+    """Find a turn and the event after which a reader resumes."""
     known = _EVENT_ID.fullmatch(last_event_id)
     async with _reading(turn, service):
         yield turn, int(known[2]) if known else 0
@@ -134,7 +134,7 @@ async def get_turn_events(
     responses=problems(404, 422),
 )
 def stop_turn(turn: OneTurn) -> None:
-    """Stop a turn, down to the call to the model; nothing of it is kept."""
+    """Stop a turn, including its model call; nothing of it is stored."""
     turn.stop()
 
 
@@ -146,7 +146,7 @@ async def _events(turn: ChatTurn, after: int) -> AsyncIterator[ServerSentEvent]:
 
 
 def _prepare(body: ChatIn, service: QueryService, owner: str) -> tuple[Work, float]:
-    """What answers a message, and the seconds it may take. It reads the profile."""
+    """Return the function that answers a message, and its time limit."""
     config = service.profile_config(body.profile, body.models)
 
     def work(watch: Watch | None) -> ChatResult:

@@ -52,7 +52,7 @@ def remove_collection(name: Name, service: Service, jobs: Jobs) -> None:
 def rename_collection(
     name: Name, body: Renaming, service: Service, jobs: Jobs
 ) -> CollectionOut:
-    """Give a collection another title or priority; its name, its id, stays."""
+    """Change a collection's title or priority; its id stays."""
     jobs.check_idle()
     service.change(name, body.title, body.priority)
     return CollectionOut.of(service.store.open(name))

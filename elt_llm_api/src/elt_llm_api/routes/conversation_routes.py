@@ -33,7 +33,7 @@ def list_conversations(
         int, Query(ge=0, description="next_cursor of the previous page")
     ] = 0,
 ) -> ConversationList:
-    """Your conversations, the one used last first."""
+    """Your conversations, the most recently used first."""
     end = cursor + limit
     rows = service.store.conversations.by_owner(owner, end + 1)
     more = end < len(rows)
@@ -46,7 +46,7 @@ def list_conversations(
 def get_conversation(
     conversation_id: Key, service: Service, owner: Owner
 ) -> ConversationOut:
-    """A conversation with its messages and all that it cites."""
+    """A conversation with its messages and their citations."""
     return ConversationOut.of(service.store.conversations.read(conversation_id, owner))
 
 
@@ -56,7 +56,7 @@ def get_conversation(
 def rename_conversation(
     conversation_id: Key, body: ConversationPatch, service: Service, owner: Owner
 ) -> ConversationOut:
-    """Give a conversation another title."""
+    """Change the title of a conversation."""
     service.store.conversations.rename(conversation_id, owner, body.title)
     return get_conversation(conversation_id, service, owner)
 
@@ -68,13 +68,13 @@ def rename_conversation(
     responses=PROBLEMS,
 )
 def delete_conversation(conversation_id: Key, service: Service, owner: Owner) -> None:
-    """Delete a conversation; its bytes leave the files with the next purge."""
+    """Delete a conversation; the next purge erases its bytes."""
     service.store.conversations.delete(conversation_id, owner)
 
 
 @router.post("/{conversation_id}/undo", operation_id="undo_turn", responses=PROBLEMS)
 def undo_turn(conversation_id: Key, service: Service, owner: Owner) -> UndoOut:
-    """Take the last question and its answer back, to ask it again or otherwise."""
+    """Remove the last question and its answer, to ask it again or differently."""
     return UndoOut(message=service.store.conversations.undo(conversation_id, owner))
 
 

@@ -29,7 +29,7 @@ def _turns(request: Request) -> ChatTurns:
 
 
 def _owner(request: Request) -> str:
-    """Whose conversations a request is about: its user, or `local` without users."""
+    """Return the user of a request, or `local` without configured users."""
     return str(getattr(request.state, "user", LOCAL))
 
 
@@ -41,7 +41,7 @@ Jobs = Annotated[JobRegistry, Depends(_jobs)]
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Return the OpenAPI entries of the problems that a route may answer with."""
+    """Return the OpenAPI entries of a route's possible problems."""
     content = {
         "application/problem+json": {
             "schema": {"$ref": "#/components/schemas/ProblemOut"}

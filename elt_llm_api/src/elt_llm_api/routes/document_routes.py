@@ -27,7 +27,7 @@ router = APIRouter(prefix="/v1/documents/{document_id}", tags=["documents"])
 DocumentId = Annotated[
     str, Path(pattern=r"^[0-9a-f]{32}$", examples=["0123456789abcdef" * 2])
 ]
-# Shown in the browser; anything else could carry a script and is offered for saving.
+# Shown in the browser; other types could contain scripts and are offered for download.
 INLINE = {PDF: PDF, "text/plain": "text/plain; charset=utf-8"}
 CONTENT_CSP = "default-src 'none'; style-src 'unsafe-inline'; object-src 'self'"
 
@@ -80,7 +80,7 @@ def find_in_document(
     words: Annotated[str, Query(min_length=1, max_length=400, examples=["fee"])],
     service: Service,
 ) -> MatchList:
-    """Where words stand in a document, whatever their case and spacing."""
+    """Where words occur in a document, ignoring case and spacing."""
     return search_text(service.opened.get(service.document(document_id)), words)
 
 
@@ -91,7 +91,7 @@ def find_in_document(
     responses=problems(404, 409, 422),
 )
 def remove_document(document_id: DocumentId, service: Service, jobs: Jobs) -> None:
-    """Take a document out of its collection; searches stop finding it at once."""
+    """Remove a document from its collection; searches stop finding it at once."""
     row = service.document(document_id)
     jobs.check_idle()
     service.remove(row.collection, row)
@@ -101,7 +101,7 @@ def remove_document(document_id: DocumentId, service: Service, jobs: Jobs) -> No
 def rename_document(
     document_id: DocumentId, body: Renaming, service: Service, jobs: Jobs
 ) -> DocumentOut:
-    """Give a document another priority, or a title until its file is read again."""
+    """Change a document's priority, or its title until its file is read again."""
     row = service.document(document_id)
     jobs.check_idle()
     service.change(row.collection, body.title, body.priority, row)
@@ -115,7 +115,7 @@ def rename_document(
     response_class=Response,
 )
 def content(document_id: DocumentId, service: Service) -> Response:
-    """The file as it was taken in."""
+    """The original file."""
     row = service.store.document(document_id)
     data = service.store.original(document_id) if row else None
     if row is None or data is None:
@@ -151,7 +151,8 @@ def page_image(
     row = service.store.document(document_id)
     key = f"{row.sha256 if row else ''}|{number}|{view.model_dump_json()}"
     tag = f'"{hashlib.sha256(key.encode()).hexdigest()[:32]}"'
-    # Asked for each time: the next edition of a document has the same address.
+    # Revalidated each time, because the next edition of a document has the same
+    # address.
     headers = {"etag": tag, "cache-control": "private, no-cache"}
     if row is not None and request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)

@@ -1,4 +1,4 @@
-"""Exports: products as files of other catalogues, with the decisions of now."""
+"""Exports: products as files for other catalogues, with the latest decisions."""
 
 from typing import Annotated, Literal
 from urllib.parse import quote
@@ -31,13 +31,13 @@ _SHOWN = 50  # problems in an error; the check has all of them
 
 
 class FormatList(Wire):
-    """The formats that products are exported in."""
+    """The export formats of products."""
 
     data: list[FormatNote]
 
 
 class ExportQuery(BaseModel):
-    """Which product, and how it is written."""
+    """The product, and the options of its export."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -61,7 +61,7 @@ class ExportQuery(BaseModel):
 
 
 class ExportCheck(Wire):
-    """What an export would be: the file's name and size, and the report."""
+    """The result of a trial export: file name, size and report."""
 
     file_name: str
     media_type: str
@@ -75,7 +75,7 @@ Asked = Annotated[ExportQuery, Query()]
 
 @router.get("", operation_id="list_exports")
 def list_exports(service: Service) -> FormatList:
-    """The formats that products are exported in, with what each holds."""
+    """The export formats of products, with the fields of each."""
     allow = service.config.allowed_plugins()
     return FormatList(data=load_exporter(allow).formats(allow))
 
@@ -87,7 +87,7 @@ def list_exports(service: Service) -> FormatList:
     response_class=Response,
 )
 def export_product(format_name: Format, asked: Asked, service: Service) -> Response:
-    """A product as a file of another catalogue; 422 where that would refuse it."""
+    """A product as a file for another catalogue; 422 if that would refuse it."""
     made = _export(service, format_name, asked)
     refused = [one.sentence() for one in made.report.problems if one.is_error]
     if refused:
@@ -105,7 +105,7 @@ def export_product(format_name: Format, asked: Asked, service: Service) -> Respo
     "/{format_name}/check", operation_id="check_export", responses=problems(404, 422)
 )
 def check_export(format_name: Format, asked: Asked, service: Service) -> ExportCheck:
-    """What the target would refuse, and what the format cannot hold; writes nothing."""
+    """Values that the target would refuse, and lost fields; writes nothing."""
     made = _export(service, format_name, asked)
     report = made.report.model_copy(update={"action": "check"})
     return ExportCheck(
@@ -132,5 +132,5 @@ def _export(service: QueryService, name: str, asked: ExportQuery) -> ExportedFil
         return load_exporter(allow).export(service.store, request, allow)
     except UnknownStrategyError as error:
         raise NothingThereError(error.message, error.hint) from error
-    except ConfigError as error:  # a wrong option: the request's fault, not ours
+    except ConfigError as error:  # a wrong option is an error of the request
         raise UsageError(error.message, error.hint) from error

@@ -52,7 +52,7 @@ Graph = Annotated[ModelGraph, Depends(_graph)]
 
 
 class DiagramQuery(BaseModel):
-    """Which part of the model a diagram shows."""
+    """The part of the model that a diagram shows."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -69,13 +69,13 @@ class DiagramQuery(BaseModel):
 
     @property
     def scope(self) -> DiagramScope:
-        """The part of the model."""
+        """Return the part of the model."""
         return DiagramScope(self.element, self.hops, self.domain, self.view, self.most)
 
 
 @router.get("", operation_id="get_graph", responses=problems(404, 422))
 def get_graph(graph: Graph) -> GraphSummary:
-    """How many elements, relations and views the model has, by kind."""
+    """The number of elements, relations and views of the model, by type."""
     return graph.summary()
 
 
@@ -101,7 +101,7 @@ def list_elements(
 
 @router.get("/element", operation_id="get_element", responses=problems(404, 422))
 def get_element(graph: Graph, element: Element) -> ElementDetail:
-    """One element: place, documentation, its relations and those of what it is in."""
+    """One element: place, documentation, its own and inherited relations."""
     return graph.detail(graph.resolve(element).id)
 
 
@@ -131,7 +131,7 @@ def list_neighbors(
     direction: Literal["out", "in", "both"] = "both",
     type: Types = [],  # noqa: A002, B006 - as above
 ) -> NeighborList:
-    """What is up to `hops` relations away from an element, nearest first."""
+    """Elements up to `hops` relations away from an element, nearest first."""
     start = graph.resolve(element)
     around = graph.neighbors(start.id, hops, direction, type)
     return NeighborList(element=ElementRef.of(start), data=around)
@@ -146,7 +146,7 @@ def list_dependents(
         bool, Query(description="return what the element depends on instead")
     ] = False,
 ) -> NeighborList:
-    """What depends on an element, directly or through others, nearest first."""
+    """Elements that depend on an element, directly or through others, nearest first."""
     start = graph.resolve(element)
     walk = graph.dependencies if reverse else graph.dependents
     return NeighborList(element=ElementRef.of(start), data=walk(start.id, hops))
@@ -162,7 +162,7 @@ def find_path(
         bool, Query(description="follow relations in their direction only")
     ] = False,
 ) -> PathList:
-    """The shortest ways between two elements; none is an empty list."""
+    """The shortest paths between two elements; possibly an empty list."""
     ends = graph.resolve(source), graph.resolve(target)
     ways = graph.paths(ends[0].id, ends[1].id, most=most, directed=directed)
     return PathList(
@@ -175,9 +175,9 @@ def get_answer(
     graph: Graph,
     question: Annotated[str, Query(min_length=1, max_length=2_000)],
 ) -> GraphAnswer:
-    """An exact answer to a question about the model, with what it rests on.
+    """An exact answer to a question about the model, with its proof.
 
-    `status` is "refused" where a word of the question is not understood.
+    `status` is "refused" if a word of the question is not understood.
     """
     return GraphQuestions(graph).answer(question)
 
@@ -193,7 +193,7 @@ def get_check(
         ),
     ] = [],  # noqa: B006 - a copied default
 ) -> ModelCheck:
-    """What each rule for models says of this one, with what breaks it."""
+    """The outcome of each rule for models, with its violations."""
     return check_model(graph, dict(map(read_threshold, threshold)))
 
 
@@ -219,7 +219,7 @@ def get_drawing(
     """The diagram as an SVG picture, or as text for Mermaid."""
     draw, media_type = DRAWERS[kind]
     diagram = draw_diagram(service.graph(asked.collection), asked.scope)
-    # A picture that is opened by itself must not run what a name might hold.
+    # A picture opened on its own must not run scripts in names.
     policy = {
         "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'"
     }

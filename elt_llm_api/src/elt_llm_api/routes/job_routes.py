@@ -62,7 +62,7 @@ def create_job(
     service: Service,
     jobs: Jobs,
 ) -> JobOut:
-    """Start taking files into a collection, or building a product of collections."""
+    """Start ingesting files into a collection, or building a product."""
     if form.kind == "ingest":
         job = start_ingest(service, jobs, form)
     else:
@@ -75,7 +75,7 @@ def create_job(
 
 
 def start_ingest(service: QueryService, jobs: JobRegistry, form: JobForm) -> JobOut:
-    """Save the files and start; nothing is written before every name is found good."""
+    """Save the files and start the job, after checking every name."""
     files = form.files or []
     if len(form.collection) != 1 or not files:
         raise UsageError("ingest needs one collection and at least one file")
@@ -103,7 +103,7 @@ def start_ingest(service: QueryService, jobs: JobRegistry, form: JobForm) -> Job
 
 @router.get("", operation_id="list_jobs")
 def list_jobs(jobs: Jobs, service: Service) -> JobList:
-    """The jobs since the server started, then those that ended before, newest first."""
+    """The jobs since the server started, then earlier ones, newest first."""
     own = [JobOut.of(job) for job in jobs.all()]
     known = {job.id for job in own}
     kept = [r for r in service.store.jobs.all() if r.job_id not in known]
@@ -123,7 +123,7 @@ OneJob = Annotated[Job, Depends(_job)]
 
 @router.get("/{job_id}", operation_id="get_job", responses=problems(404))
 def get_job(job_id: str, jobs: Jobs, service: Service) -> JobOut:
-    """One job: its state, progress and outcome; also of a server before this one."""
+    """One job: its state, progress and outcome; also of an earlier server."""
     job = jobs.get(job_id)
     if job is not None:
         return JobOut.of(job)
@@ -137,7 +137,7 @@ def get_job(job_id: str, jobs: Jobs, service: Service) -> JobOut:
     "/{job_id}", operation_id="cancel_job", status_code=202, responses=problems(404)
 )
 def cancel_job(job: OneJob) -> JobOut:
-    """Ask a job to end after the item at hand; what it has done is kept."""
+    """Request a job to end after the current item; finished items are kept."""
     job.cancel()
     return JobOut.of(job)
 
@@ -168,7 +168,7 @@ async def get_job_events(
     response_class=FileResponse,
 )
 def get_job_file(job_id: str, name: str, jobs: Jobs) -> FileResponse:
-    """A file that a job made, for saving."""
+    """A file of a job, for download."""
     job = jobs.get(job_id)
     path = job.file(name) if job else None
     if path is None:

@@ -1,4 +1,4 @@
-"""Chat completions and models, as programs for OpenAI's API ask for them."""
+"""Chat completions and models in the format of OpenAI's API."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -24,7 +24,7 @@ from elt_llm_api.service import QueryService
 from elt_llm_core.results import QueryResult
 
 router = APIRouter(prefix="/v1", tags=["openai"])
-# What fails within this time is told by its status; later a stream has begun.
+# Failures within this time set the status; later the stream has begun.
 QUICK_SECONDS = 0.5
 PING_SECONDS = 15.0  # as in other streams: proxies close what is silent for a minute
 PING = b": working\n\n"
@@ -53,7 +53,7 @@ def get_model(model: str, service: Service) -> ModelOut:
 async def create_chat_completion(
     body: ChatRequest, service: Service, queue: Questions, request: Request
 ) -> Response:
-    """The answer to the last message, whole or as a stream of text that was checked."""
+    """The answer to the last message, complete or as a stream of checked text."""
     work, seconds = await to_thread.run_sync(_prepare, body, service, request)
     completion = Completion(body.model)
     if not body.stream:
@@ -62,7 +62,7 @@ async def create_chat_completion(
     answer = asyncio.ensure_future(queue.run(work, seconds))
     await asyncio.wait([answer], timeout=QUICK_SECONDS)
     if answer.done():
-        answer.result()  # raises what failed
+        answer.result()  # raises the error
     events = _stream(completion, answer, body, request)
     return StreamingResponse(events, media_type="text/event-stream", headers=HEADERS)
 
@@ -70,7 +70,7 @@ async def create_chat_completion(
 def _prepare(
     body: ChatRequest, service: QueryService, request: Request
 ) -> tuple[Callable[[], Answered], float]:
-    """Check the request; return what answers it, and the seconds it may take."""
+    """Check the request; return the function that answers it, and its time limit."""
     body.check()
     question, turns, options = body.question, body.turns, body.elt_llm
     asked = resolve_model(service, body.model)
@@ -98,7 +98,7 @@ async def _stream(
     body: ChatRequest,
     request: Request,
 ) -> AsyncIterator[bytes]:
-    """Send the answer once it was checked; a client that leaves stops the question."""
+    """Stream the checked answer; a client that disconnects stops the question."""
     leaving = asyncio.ensure_future(wait_for_disconnect(request.receive))
     try:
         yield completion.opening()

@@ -30,7 +30,7 @@ PROBLEMS = problems(400, 404, 409, 422, 429, 503)
 async def search(
     body: SearchRequest, service: Service, queue: Questions, request: Request
 ) -> Response:
-    """The passages that fit a question best, without an answer."""
+    """The passages that match a question best, without an answer."""
     return await _answer(
         lambda: service.search(body.collections, body.question, body.k, body.where),
         queue,
@@ -45,7 +45,7 @@ async def search(
 async def query(
     body: QueryRequest, service: Service, queue: Questions, request: Request
 ) -> Response:
-    """An answer whose every claim is a quote that was looked up, or a refusal."""
+    """An answer with a verified quote for every claim, or a refusal."""
     # In a thread, because it reads the profile's file.
     config = await to_thread.run_sync(service.profile_config, body.profile, body.models)
 
@@ -67,7 +67,7 @@ async def query(
 
 @router.get("/profiles", operation_id="list_profiles")
 def list_profiles(service: Service) -> ProfileList:
-    """The profiles that a question may choose: what each does, needs and lacks."""
+    """The available profiles, with their purpose and missing requirements."""
     missing = service.incomplete_profiles()
     notes = {note.name: note for note in service.notes()}
     return ProfileList(
@@ -90,7 +90,7 @@ def list_examples(
         list[str] | None, Query(max_length=64, examples=[["handbook"]])
     ] = None,
 ) -> ExampleList:
-    """Questions to begin with, from the documents of collections or of all."""
+    """Example questions from the documents of collections, or of all."""
     if not service.collections():
         return ExampleList(data=[])
     return ExampleList(data=list(service.examples(collection or ())))

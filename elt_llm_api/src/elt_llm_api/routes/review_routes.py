@@ -63,7 +63,7 @@ TYPES = {
 
 
 class ItemQuery(BaseModel):
-    """Which items of a product."""
+    """The selection of a product's items."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -89,7 +89,7 @@ def list_products(service: Service) -> ProductList:
 def list_items(
     product: Product, asked: Annotated[ItemQuery, Query()], service: Service
 ) -> ItemList:
-    """The items of a product, in its order; decided ones that are gone come last."""
+    """The items of a product in order; missing ones with decisions come last."""
     known = service.store.reviews.items(product)
     items = [item for item in known if _matches(item, asked)]
     end = asked.cursor + asked.limit
@@ -105,7 +105,7 @@ def list_items(
     "/{product}/items", operation_id="change_items", responses=problems(404, 412, 422)
 )
 def change_items(product: Product, body: ItemsPatch, service: Service) -> Any:
-    """Decide on several items: all of it is recorded, or nothing."""
+    """Decide on several items: all are recorded, or none."""
     try:
         items = service.store.reviews.change(product, body.changes, body.reviewer)
     except StaleReviewError as error:
@@ -141,7 +141,7 @@ def change_item(
     response: Response,
     service: Service,
 ) -> Any:
-    """Decide on an item. If-Match names the revision that was seen; else 412."""
+    """Decide on an item. If-Match has the revision that was seen, else 412."""
     change = ReviewChange(
         item_id=item_id,
         revision=_to_revision(request.headers.get("if-match", "")),
@@ -168,7 +168,7 @@ def undo_item(
     service: Service,
     if_match: Annotated[str, Header(max_length=40)] = "",
 ) -> Any:
-    """Take the last decision on an item back."""
+    """Withdraw the last decision on an item."""
     seen = _to_revision(if_match)
     try:
         item = service.store.reviews.undo(product, item_id, body.reviewer, seen)
@@ -188,7 +188,7 @@ def export(
     kind: Annotated[str, Path(pattern="^(csv|xlsx)$")],
     service: Service,
 ) -> Response:
-    """The product as a sheet that reviewers edit and that comes back by POST."""
+    """The product as a sheet for reviewers, to be imported by POST."""
     reviews = service.store.reviews
     sheet = make_sheet(product, reviews.items(product))
     reviews.put_sheet(sheet.sheet_id, product, sheet.base)
@@ -209,7 +209,7 @@ def import_back(
     jobs: Jobs,
     dry_run: Annotated[bool, Form(description="report only; save nothing")] = False,
 ) -> ImportReport:
-    """Take the decisions of a sheet, cell by cell; what others decided stays."""
+    """Import the decisions of a sheet, cell by cell; other decisions stay."""
     ending = FilePath(file.filename or "").suffix.lower()
     folder = jobs.workspace.new_folder()
     try:
@@ -218,7 +218,7 @@ def import_back(
             shutil.copyfileobj(file.file, out)
         return import_sheet(service.store, path, reviewer, product, dry_run=dry_run)
     except SheetError as error:
-        # The name that the client sent, not the one the file has here.
+        # The name that the client sent, not that of the temporary file.
         name = (file.filename or "the sheet")[:200]
         raise SheetError(name, error.reason, error.hint) from error
     finally:
@@ -249,9 +249,9 @@ def _whole(service: QueryService, item: ReviewItem) -> ItemOut:
 
 
 def _to_revision(tag: str) -> int:
-    """The revision that an If-Match header names.
+    """Return the revision in an If-Match header.
 
-    Raises RevisionNeededError where it names none.
+    Raises RevisionNeededError if there is none.
     """
     match = _TAG.fullmatch(tag)
     if not match:

@@ -24,19 +24,19 @@ def _limiter(request: Request) -> CapacityLimiter:
     return cast("CapacityLimiter", request.app.state.health)
 
 
-# Threads that no other route uses, so that health checks never wait for questions.
+# Separate threads, so that health checks never wait for questions.
 Own = Annotated[CapacityLimiter, Depends(_limiter)]
 
 
 @router.get("/livez", operation_id="livez")
 async def livez() -> Health:
-    """Answers while the process lives; asks nothing of anything."""
+    """Answers while the process is alive; checks nothing."""
     return Health(status="ok")
 
 
 @router.get("/readyz", operation_id="readyz", responses=problems(500))
 async def readyz(service: Service, limiter: Own) -> Health:
-    """Answers while the data can be read and was found whole."""
+    """Answers while the data is readable and was found sound."""
 
     def look() -> Health:
         service.require_sound()
@@ -71,7 +71,7 @@ def status(service: Service, jobs: Jobs) -> StatusOut:
 
 @router.get("/metrics", operation_id="metrics", response_class=PlainTextResponse)
 async def metrics() -> PlainTextResponse:
-    """Calls to models, their tokens and seconds, as Prometheus reads them."""
+    """Model calls, tokens and seconds, in the format of Prometheus."""
     return PlainTextResponse(model_metrics(TOTALS.rows()), media_type=METRICS_TYPE)
 
 
@@ -79,7 +79,7 @@ def model_metrics(rows: list[tuple[str, str, ModelCost]]) -> str:
     """Return counters of this process in Prometheus' text format.
 
     Args:
-        rows: Model, outcome (`ok`, `left` or the code of an error), what was spent.
+        rows: Model, outcome (`ok`, `left` or the code of an error), usage.
     """
     series = {
         "elt_model_calls_total": [(r, "", r[2].calls) for r in rows],

@@ -1,8 +1,8 @@
-"""The workspace: pages that are drawn in the browser from the HTTP API.
+"""The workspace: pages that the browser renders from the HTTP API.
 
-A page is a frame with no words of any document in it; its script asks the routes below
-`/v1`. Scripts and styles come from this server as files, so the policy of these pages
-allows no inline script, no `eval` and no other host.
+A page is a frame without words of any document; its script calls the routes below
+`/v1`. Scripts and styles come from this server as files, so that the policy of these
+pages allows no inline script, no `eval` and no other host.
 """
 
 import hashlib
@@ -48,7 +48,7 @@ def open_workspace() -> RedirectResponse:
 def read_static(
     name: Annotated[str, Path(max_length=200)], request: Request
 ) -> Response:
-    """A script or a style sheet; a browser asks each time whether it has changed."""
+    """A script or a style sheet; browsers revalidate it each time."""
     known = _static_files()
     if name not in known:
         raise NothingThereError("no such file of the page")
@@ -74,7 +74,7 @@ def open_page(name: Annotated[str, Path(max_length=40)]) -> HTMLResponse:
 
 @cache
 def _static_files() -> dict[str, tuple[bytes, str]]:
-    """Every file of the workspace by its path, with its ETag: nothing else is sent."""
+    """Return every file of the workspace by path, with its ETag; no other is sent."""
     root = files("elt_llm_api.page") / "static" / "workspace"
     known: dict[str, tuple[bytes, str]] = {}
     waiting: list[tuple[str, Traversable]] = [("", root)]

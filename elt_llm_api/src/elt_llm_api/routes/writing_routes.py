@@ -1,7 +1,7 @@
-"""Reports by template, topics with their summaries, and reports of concepts.
+"""Reports from templates, topics with their summaries, and concept reports.
 
-Writing is a job: `POST` answers 202 with the job, whose events are those of any job.
-What was written is kept under the id of its template, topic or concept and a number.
+Writing is a job: `POST` answers 202 with the job, which has the events of any job. A
+text is stored under the id of its template, topic or concept and a number.
 """
 
 from typing import Annotated
@@ -46,7 +46,7 @@ ENDINGS = {"json": "json", "markdown": "md", "html": "html", "docx": "docx"}
 
 @router.get("/report-templates", operation_id="list_report_templates")
 def list_templates(service: Service) -> TemplateList:
-    """The templates that a report can name."""
+    """The templates for reports."""
     listed = service.listing("template_list", {}, "templates")
     return TemplateList(data=[TemplateOut.model_validate(one) for one in listed])
 
@@ -98,7 +98,7 @@ def create_summaries(
 def create_concept(
     body: ConceptRequest, response: Response, service: Service, jobs: Jobs
 ) -> JobOut:
-    """Start writing what every passage says that mentions a concept."""
+    """Start writing a report on every passage that mentions a concept."""
     return _start("concept", body, response, service, jobs)
 
 
@@ -113,7 +113,7 @@ def _start(
 
 
 def _find_rows(store: Store, kind: VersionKind, subject: str) -> list[VersionRow]:
-    """The versions of a subject. Raises VersionNotFoundError if none is kept."""
+    """Return the versions of a subject. Raises VersionNotFoundError."""
     rows = store.versions.rows(kind, subject)
     if not rows and kind is not VersionKind.TOPIC:  # a topic may have none yet
         raise VersionNotFoundError(kind.value, subject)
@@ -121,7 +121,7 @@ def _find_rows(store: Store, kind: VersionKind, subject: str) -> list[VersionRow
 
 
 def _add_routes(kind: VersionKind, name: str) -> None:
-    """Add the routes of what is kept of one kind."""
+    """Add the routes for the stored texts of one kind."""
     one = f"/{PATHS[kind]}"
     whole = one.partition("/{")[0]
 

@@ -39,13 +39,13 @@ MOST_BYTES = 1_000_000  # of a request
 VERSION = version("elt-llm-core")  # that runs; the installed one may be replaced
 OTHER_VERSION = "it has a different version and must be restarted"
 SIGN_SECONDS = PATIENCE / 4
-ROOT_SECONDS = 0.5  # between two looks for a data root that is not there yet
+ROOT_SECONDS = 0.5  # seconds between two checks for a data root that does not exist yet
 
 log = logging.getLogger(__name__)
 
 
 class Settings(BaseModel):
-    """The options and environment of which a command makes its configuration."""
+    """The options and environment from which a command builds its configuration."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -87,14 +87,14 @@ class CommandRequest(BaseModel):
 
 @contextmanager
 def serving_commands(service: QueryService, queue: QuestionQueue) -> Iterator[None]:
-    """Answer commands during the body, if a socket can be created.
+    """Answer commands in this block, if a socket can be created.
 
-    A data root that does not exist is not created, and is served once it exists. If
-    there can be no socket, or another server of the data root has one, commands run by
-    themselves, and the log says why.
+    A data root that does not exist is not created, and is served once it exists. If no
+    socket can be created, or another server of the data root has one, commands run on
+    their own, and the log has the reason.
 
     Args:
-        service: Answers the questions.
+        service: The service that answers the questions.
         queue: The queue that the questions of commands share with all others.
     """
     if service.store.data_dir.is_dir():
@@ -122,14 +122,14 @@ def reply_to(
 
     Args:
         line: The request as JSON.
-        service: What answers.
-        queue: What lets the question in.
-        entered: Receives the ticket of the question once it is let in.
+        service: The service that answers.
+        queue: The queue that admits the question.
+        entered: Receives the ticket of the question once it is admitted.
 
     Returns:
-        `stdout`, what the command prints; or `fault`, an error of the command; or
-        `declined`, why the command has to work by itself; empty where the command's
-        own error says so.
+        `stdout`, the command's output; or `fault`, an error of the command; or
+        `declined`, the reason why the command must run on its own; empty if the
+        command's own error states it.
     """
     try:
         request, config, chosen = _read_request(line, service)
@@ -155,13 +155,13 @@ def reply_to(
 
 
 class _DeclinedError(Exception):
-    """Why a command has to run by itself."""
+    """The reason why a command must run on its own."""
 
 
 def _read_request(
     line: bytes, service: QueryService
 ) -> tuple[CommandRequest, RagConfig, tuple[str, str]]:
-    """The request, its configuration, and the profile and models that suit it."""
+    """Return the request, its configuration, and the matching profile and models."""
     try:
         request = CommandRequest.model_validate_json(line)
     except ValidationError as error:
@@ -222,7 +222,7 @@ class _Conversation(socketserver.StreamRequestHandler):
     def handle(self) -> None:
         line = self.rfile.readline(MOST_BYTES)
         if not line:
-            return  # the command does not trust this server, or has gone
+            return  # the command does not trust this server, or has ended
         tickets: list[Ticket] = []
         with self._signs_of_life(tickets):
             reply = reply_to(
@@ -232,9 +232,9 @@ class _Conversation(socketserver.StreamRequestHandler):
 
     @contextmanager
     def _signs_of_life(self, tickets: list[Ticket]) -> Iterator[None]:
-        """Send an empty line now and again while the body works.
+        """Send an empty line at intervals during this block.
 
-        A command that has gone takes no line any more: its question stops.
+        If the command has ended, writing fails and its question is stopped.
         """
         done = threading.Event()
 
@@ -245,7 +245,7 @@ class _Conversation(socketserver.StreamRequestHandler):
                     self.wfile.write(b"\n")
                 except OSError:
                     gone = True
-                # The question may be let in after its command has gone.
+                # The question may be admitted after its command has ended.
                 if gone and tickets:
                     tickets[0].leave()
                     return
@@ -263,7 +263,7 @@ class _Conversation(socketserver.StreamRequestHandler):
 def _serve_later(
     service: QueryService, queue: QuestionQueue, ended: threading.Event
 ) -> None:
-    """Answer commands as soon as the data root is there, until `ended`."""
+    """Answer commands as soon as the data root exists, until `ended`."""
     log.info("commands wait: there is no data at %s yet", service.store.data_dir)
     while not service.store.data_dir.is_dir():
         if ended.wait(ROOT_SECONDS):
@@ -274,7 +274,7 @@ def _serve_later(
 
 @contextmanager
 def _listening(service: QueryService, queue: QuestionQueue) -> Iterator[None]:
-    """Answer commands during the body, unless no socket can be made."""
+    """Answer commands in this block, unless no socket can be created."""
     listener = _listener(service, queue)
     if listener is None:
         yield
@@ -304,7 +304,7 @@ def _listener(service: QueryService, queue: QuestionQueue) -> _Listener | None:
 
 
 def _is_served(data_dir: Path) -> bool:
-    """Whether a server listens at the socket; a killed one leaves it behind."""
+    """Return whether a server listens at the socket; a killed one leaves it."""
     try:
         return ask_server(data_dir, {}) is not None
     except EltLlmError:
@@ -314,7 +314,7 @@ def _is_served(data_dir: Path) -> bool:
 def _models_of(
     service: QueryService, config: RagConfig, settings: Settings
 ) -> tuple[str, str] | None:
-    """The profile and models that suit the configuration of a command, if any do."""
+    """Return the matching profile and models of a command's configuration, if any."""
     root = (settings.folder / config.stores.data_dir).resolve()
     if root != service.store.data_dir.resolve():
         return None
@@ -331,7 +331,7 @@ def _models_of(
 
 
 def _comparable(config: RagConfig) -> RagConfig:
-    """The configuration without what an answer does not depend on."""
+    """Return the configuration without settings that do not affect an answer."""
     plain = RagConfig()
     stores = config.stores.model_copy(update={"data_dir": plain.stores.data_dir})
     update = {"api": plain.api, "logging": plain.logging, "stores": stores}
@@ -339,7 +339,7 @@ def _comparable(config: RagConfig) -> RagConfig:
 
 
 def _names_files(config: RagConfig) -> bool:
-    """Whether options may name a file relative to the folder of the process."""
+    """Return whether options may name a file relative to the process's folder."""
     sections = config.model_dump(include={"models", "query"}).values()
     options = [
         value

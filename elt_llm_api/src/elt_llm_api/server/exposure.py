@@ -1,4 +1,4 @@
-"""Opens the socket of the server, and refuses unsafe addresses."""
+"""Open the socket of the server, and refuse unsafe addresses."""
 
 import errno
 import ipaddress
@@ -56,11 +56,11 @@ def is_loopback(host: str) -> bool:
 
 
 def check_exposure(api: ApiSection) -> None:
-    """Check that a server which other machines can reach has tokens, one a user.
+    """Check that a server reachable from other machines has a token per user.
 
     Raises:
-        ConfigError: If a token is missing or short, no client can send it, or two users
-            have the same.
+        ConfigError: If a token is missing, short or cannot be sent, or two users have
+            the same.
     """
     tokens = {f"api.users.{name}": token for name, token in api.users.items()}
     for name in api.users:

@@ -1,4 +1,4 @@
-"""A bounded queue of questions; the question of a client that has left is stopped."""
+"""A bounded queue of questions; a client's disconnect stops its question."""
 
 import asyncio
 import contextlib
@@ -17,7 +17,7 @@ from elt_llm_core.patience import Patience
 
 T = TypeVar("T")
 
-FIRST_GUESS = 2.0  # seconds a question takes, until one has been timed
+FIRST_GUESS = 2.0  # assumed seconds per question, until one has been timed
 LONGEST_RETRY = 60  # seconds
 SHARE = 0.2  # weight of the newest duration in the running mean: about five questions
 
@@ -55,8 +55,8 @@ class QuestionQueue:
         """Queue a question.
 
         Args:
-            work: Answers it; `patience.current()` is that of the ticket.
-            seconds: The time it may take, waiting included.
+            work: Answers it; `patience.current()` is the ticket's.
+            seconds: The time limit, including waiting.
 
         Returns:
             A ticket, which can stop it, and its future result.
@@ -81,7 +81,7 @@ class QuestionQueue:
 
         Args:
             work: Answers the question.
-            seconds: The time it may take, waiting included.
+            seconds: The time limit, including waiting.
             receive: The ASGI channel of the client.
 
         Raises:
@@ -105,7 +105,7 @@ class QuestionQueue:
 
         Args:
             work: Answers the question.
-            seconds: The time it may take, waiting included.
+            seconds: The time limit, including waiting.
 
         Raises:
             BusyError: If the queue is full.
@@ -142,7 +142,7 @@ class QuestionQueue:
             self._tickets.discard(ticket)
 
     def _retry_after(self) -> int:
-        """Seconds until the questions in the queue are likely to be answered."""
+        """Return the seconds until the queued questions are likely to be answered."""
         guess = self._mean * len(self._tickets) / self.at_once
         return max(1, min(math.ceil(guess), LONGEST_RETRY))
 

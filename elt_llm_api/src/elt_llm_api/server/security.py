@@ -38,7 +38,7 @@ SAFE_METHODS = frozenset({"GET", "HEAD"})
 REQUEST_TYPES = frozenset({"http", "websocket"})
 HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?", re.IGNORECASE)
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:|//|\\\\", re.IGNORECASE)
-# Ten tries are enough for a person who mistypes, and too few to find a token.
+# Ten attempts are enough for a person who mistypes, and too few to guess a token.
 MOST_GUESSES = 10
 GUESS_SECONDS = 60
 MOST_ADDRESSES = 10_000  # that are remembered
@@ -93,7 +93,7 @@ class SecurityHeaders:
 
 
 class HostCheck:
-    """Refuses unknown hosts, since another site's name may resolve to this machine.
+    """Refuses unknown hosts, because another site's name may resolve to this machine.
 
     This is DNS rebinding.
     """
@@ -121,7 +121,7 @@ class HostCheck:
 
 
 class OriginCheck:
-    """Refuses requests of another site's page; links to this server may be followed.
+    """Refuses requests from another site's page; links to this server may be followed.
 
     Programs send neither Origin nor Sec-Fetch-Site, and are let through.
     """
@@ -140,7 +140,7 @@ class OriginCheck:
 class TokenCheck:
     """Requires a token, as a bearer token or as the password of Basic authentication.
 
-    Whose it is, is the `user` of the request's state. An address that sent too many
+    Its owner is stored as `user` in the request's state. An address that sent too many
     wrong tokens gets 429 for a while.
     """
 
@@ -169,12 +169,12 @@ class TokenCheck:
             reply.headers["retry-after"] = str(seconds)
             return reply
         offered = _read_token(Headers(scope=scope).get("authorization", ""))
-        # All are compared: the time that it takes says nothing of whose token it is.
+        # All are compared, so that the time does not reveal whose token it is.
         users = [u for u, t in self.tokens.items() if hmac.compare_digest(offered, t)]
         if users:
             scope.setdefault("state", {})["user"] = users[0]
             return None
-        if offered:  # a browser asks without one first
+        if offered:  # a browser first sends a request without one
             self.guesses.note(address)
         reply = _refusal(TokenNeededError(), scope)
         reply.headers["www-authenticate"] = 'Basic realm="elt_llm", charset="UTF-8"'
@@ -197,7 +197,7 @@ class Guesses:
             self._wrong.popitem(last=False)
 
     def wait(self, address: str) -> int:
-        """Seconds for which the address is refused; 0 if it is not."""
+        """Return the seconds for which the address is refused, or 0."""
         times = self._wrong.get(address)
         if times is None or len(times) < MOST_GUESSES:
             return 0
@@ -299,7 +299,7 @@ def _names_remote_file(value: Any) -> bool:
 
 
 def _is_foreign(scope: Scope) -> bool:
-    """Whether the headers of a browser say that a page of another site sent this."""
+    """Return whether a browser's headers show that another site's page sent this."""
     headers = Headers(scope=scope)
     origin, site = headers.get("origin"), headers.get("sec-fetch-site")
     own = headers.get("host", "").lower()

@@ -1,4 +1,4 @@
-"""A quota for the files that the page has received, and removal of leftovers."""
+"""A quota for uploads to the page, and removal of leftovers."""
 
 import logging
 from dataclasses import dataclass
@@ -28,8 +28,8 @@ class RunningUpload:
 class UploadQuota:
     """Limits the size of all files that wait on the page.
 
-    Gradio writes a file while it arrives, and keeps it even if the request is refused
-    midway; here it is deleted as soon as no request can be writing it.
+    Gradio writes a file while it arrives, and keeps it even if the request is then
+    refused; here it is deleted once no request can be writing it.
     """
 
     def __init__(self, app: ASGIApp, path: str, folder: Path, api: ApiSection) -> None:

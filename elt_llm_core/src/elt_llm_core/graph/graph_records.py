@@ -110,7 +110,7 @@ class PathStep(Record):
     source: ElementRef
     target: ElementRef
     relations: tuple[RelationRef, ...] = ()
-    contained: bool = Field(default=False, description="one stands in the other")
+    contained: bool = Field(default=False, description="one contains the other")
 
     @property
     def text(self) -> str:
@@ -141,10 +141,14 @@ class ElementDetail(Record):
     """An element with all of its data."""
 
     element: ModelElement
-    above: tuple[ElementRef, ...] = Field(description="what it stands in, inside out")
+    above: tuple[ElementRef, ...] = Field(
+        description="the groups around it, innermost first"
+    )
     children: tuple[ElementRef, ...]
     relations: tuple[RelationRef, ...] = Field(description="of the element itself")
-    inherited: tuple[RelationRef, ...] = Field(description="of what is above it")
+    inherited: tuple[RelationRef, ...] = Field(
+        description="relations of the groups above it"
+    )
     views: tuple[str, ...]
 
 

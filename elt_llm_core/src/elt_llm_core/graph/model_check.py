@@ -26,7 +26,7 @@ class RuleOutcome(Record):
     rule: str
     title: str
     passed: bool
-    checked: int = Field(description="elements or relations that were looked at")
+    checked: int = Field(description="number of checked elements or relations")
     broken: int = Field(description="of these, how many break the rule")
     share: float
     threshold: float = Field(description="the greatest share that is allowed")

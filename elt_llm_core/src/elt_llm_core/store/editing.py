@@ -1,4 +1,4 @@
-"""Removes and renames collections and documents; each call takes the writer lock."""
+"""Remove and rename collections and documents; each call takes the writer lock."""
 
 import os
 from collections.abc import Sequence
@@ -91,7 +91,7 @@ def rename(
 
     Raises:
         CollectionNotFoundError: If there is no such collection.
-        InvalidNameError: If no collection id can be made of `title`.
+        InvalidNameError: If no collection id can be derived from `title`.
         NameTakenError: If another collection has that title.
         StoreLockedError: If another process writes.
     """
@@ -115,7 +115,7 @@ def set_priority(
     Args:
         store: The data root.
         collection: The id of the collection.
-        priority: 0 to 100. What has 0 is not searched; 50 is usual.
+        priority: 0 to 100; 0 excludes from searches, 50 is the default.
         rows: Documents that get the priority, instead of the collection.
         wait: Seconds to wait for another writer.
 

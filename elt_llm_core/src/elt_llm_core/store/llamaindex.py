@@ -1,4 +1,4 @@
-"""The store for plain LlamaIndex: a document store and a vector store, for reading."""
+"""The store for plain LlamaIndex: a read-only document store and vector store."""
 
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -23,7 +23,7 @@ from elt_llm_core.errors import GenerationError, UsageError
 from elt_llm_core.store import Collection, Store
 from elt_llm_core.store.database.filters import CONTAINS
 
-# Looking into a value is one thing here, without regard to case.
+# Text matches are the same here and ignore case.
 _OPERATORS = {
     FilterOperator.TEXT_MATCH: CONTAINS,
     FilterOperator.TEXT_MATCH_INSENSITIVE: CONTAINS,
@@ -31,10 +31,10 @@ _OPERATORS = {
 
 
 class TruthDocumentStore(BaseDocumentStore):
-    """The chunks of one collection behind LlamaIndex's interface.
+    """The chunks of one collection as a LlamaIndex document store.
 
-    Writing goes through `Store.writer`, which keeps chunks, vectors and the ledger in
-    one transaction; every writing method here raises UsageError.
+    Only `Store.writer` writes, with chunks, vectors and the ledger in one transaction;
+    every writing method here raises UsageError.
     """
 
     def __init__(self, store: Store, collection: str) -> None:
@@ -167,11 +167,11 @@ def _refuse() -> NoReturn:
 
 
 class GenerationVectorStore(ChromaVectorStore):
-    """ChromaVectorStore over a collection of ours, for a plain LlamaIndex user.
+    """ChromaVectorStore over a collection, for plain LlamaIndex users.
 
-    Chroma holds vectors and ids; the chunks come from the truth. Similarities are
-    cosines. What is newer than the index is found too. Reading only: every writing
-    method raises UsageError, and so does a kind of search that is not offered.
+    Chroma contains vectors and ids; the chunks come from the database. Similarities are
+    cosines. Newer changes are found too. Read-only: every writing method raises
+    UsageError, and so does an unsupported kind of search.
     """
 
     _ours: Collection = PrivateAttr()
@@ -235,7 +235,7 @@ class GenerationVectorStore(ChromaVectorStore):
         documents: list[str] | None,
         filters: MetadataFilters | None,
     ) -> frozenset[str] | None:
-        """The ids that a query may return; None for all."""
+        """Return the ids that a query may return; None for all."""
         where: dict[str, Any] = {"document_id": documents} if documents else {}
         chosen = [self._ours.ids(where)] if where else []
         if nodes:
@@ -245,7 +245,7 @@ class GenerationVectorStore(ChromaVectorStore):
         return frozenset.intersection(*chosen) if chosen else None
 
     def _ids_of(self, filters: MetadataFilters) -> frozenset[str]:
-        """The ids that filters leave, joined as they say."""
+        """Return the ids that filters select, combined as they specify."""
         each = [
             self._ids_of(one)
             if isinstance(one, MetadataFilters)
@@ -267,9 +267,9 @@ class GenerationVectorStore(ChromaVectorStore):
 
 
 def open_vector_store(store: Store, name: str) -> GenerationVectorStore:
-    """The published vectors of a collection.
+    """Return the published vectors of a collection.
 
-    Raises CollectionNotFoundError, or GenerationError where nothing is published.
+    Raises CollectionNotFoundError, or GenerationError if nothing is published.
     """
     return GenerationVectorStore(store.open(name))
 

@@ -1,4 +1,4 @@
-"""The door to a data root."""
+"""The entry point to a data root."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
 
 class Store:
-    """One data root. Opening and reading create nothing; safe between threads.
+    """One data root. Opening and reading create nothing; thread-safe.
 
-    What is published is searched by the recipe it was made by. `keywords` is that of
-    what its writers publish, None the one that was published before.
+    A published index is searched with its own recipe. `keywords` is the recipe for the
+    next publications; None keeps the published one.
     """
 
     def __init__(self, data_dir: Path, keywords: Recipe | None = None) -> None:
@@ -58,61 +58,61 @@ class Store:
         self.versions = Versions(self._truth, self._shared_writer.transaction)
 
     def collections(self) -> list[CollectionCard]:
-        """Every collection's card, by name."""
+        """Return every collection's card, by name."""
         return self._truth.collections()
 
     def card(self, name: str) -> CollectionCard:
-        """One card. Raises CollectionNotFoundError or InvalidNameError."""
+        """Return one card. Raises CollectionNotFoundError or InvalidNameError."""
         return self._truth.card(name)
 
     def quarantined_chunks(self, collection: str) -> list[Quarantined]:
-        """The chunks of a collection that have no vector, with the reason."""
+        """Return a collection's chunks without a vector, with the reason."""
         self.card(collection)
         return self._truth.quarantined_chunks(collection)
 
     def state(self, name: str) -> str:
-        """What changes with every change of a collection; empty where it is not there.
+        """Return a value that changes with every change of a collection.
 
-        It never comes twice, also not after a restore.
+        It never repeats, even after a restore. Empty for a missing collection.
         """
         return self._truth.state(collection_id(name))
 
     def documents(self, collection: str) -> list[DocumentRow]:
-        """The documents of a collection by uri and part."""
+        """Return the documents of a collection by uri and part."""
         self.card(collection)
         return self._truth.documents(collection)
 
     def document(self, document_id: str) -> DocumentRow | None:
-        """One document's row, or None."""
+        """Return one document's row, or None."""
         return self._truth.document(document_id)
 
     def document_text(self, document_id: str) -> str:
-        """The canonical text of a document; empty where it is not there."""
+        """Return the canonical text of a document; empty if it does not exist."""
         return self._truth.document_text(document_id)
 
     def content_digest(self, document_id: str) -> str:
-        """What changes with a document's text or blocks; empty where it is not there.
+        """Return a digest of a document's text and blocks; empty if it is missing.
 
-        It is another one too where the same text was stored by another compressor.
+        It also differs if the same text was stored with another compressor.
         """
         return self._truth.content_digest(document_id)
 
     def blocks(self, document_id: str) -> list[Block]:
-        """The blocks of a document in reading order."""
+        """Return the blocks of a document in reading order."""
         return self._truth.blocks(document_id)
 
     def pages(
         self, document_id: str, numbers: Sequence[int] | None = None
     ) -> list[Page]:
-        """Pages with their words, ascending; only those of `numbers` where given."""
+        """Return pages with their words, ascending, optionally only `numbers`."""
         return self._truth.pages(document_id, numbers)
 
     def original(self, document_id: str) -> bytes | None:
-        """The source file as it was read, where it was kept."""
+        """Return the source file as read, if it was kept."""
         return self._truth.original(document_id)
 
     def sidecars(self, collection: str, kind: str | None = None) -> list[Sidecar]:
-        """Structured content of a collection's documents."""
+        """Return structured content of a collection's documents."""
         self.card(collection)
         return self._truth.sidecars(collection, kind)
 
@@ -122,24 +122,24 @@ class Store:
         kinds: Sequence[str] | None = None,
         document_id: str | None = None,
     ) -> Iterator["TextNode"]:
-        """Chunks by document (uri, part) and ordinal, with their provenance."""
+        """Return chunks by document (uri, part) and ordinal, with their provenance."""
         self.card(collection)
         return self._truth.nodes(collection, kinds, document_id)
 
     def missing_vectors(self, model: str, texts: Sequence[str]) -> list[int]:
-        """Positions in `texts` without a sound vector by the model of this digest."""
+        """Return positions in `texts` without a sound vector by this model."""
         return self._truth.missing_vectors(model, texts)
 
     def nodes_by_id(
         self, collection: str, ids: Sequence[str]
     ) -> Mapping[str, "TextNode"]:
-        """Chunks by id; unknown ids are absent."""
+        """Return chunks by id; unknown ids are absent."""
         return self._truth.nodes_by_id(collection, ids)
 
     def open(self, name: str) -> "Collection":
-        """The collection as it is now: its published generation and what is newer.
+        """Return a collection with its published generation and newer changes.
 
-        Cheap when nothing changed. Raises CollectionNotFoundError or InvalidNameError.
+        Cheap if nothing changed. Raises CollectionNotFoundError or InvalidNameError.
         """
         name = collection_id(name)
         folder = IndexFolder(self.data_dir, name)
@@ -151,14 +151,14 @@ class Store:
                 if held is not None and held[0] == stamp and state:
                     return held[1]
                 collection = self._open_collection(name, folder)
-                # A generation that was replaced meanwhile may have been removed.
+                # A generation that was replaced in the meantime may have been removed.
                 if not collection.degradations or folder.manifest_stamp() == stamp[1]:
                     self._open[name] = (stamp, collection)
                     return collection
 
     @contextmanager
     def writer(self, wait: float = 0.0) -> Iterator["Writer"]:
-        """The one writer, for the body. Makes the data root where there is none.
+        """Yield the only writer; create the data root if it does not exist.
 
         Waits up to `wait` seconds for another process. Raises StoreLockedError.
         """
@@ -173,7 +173,7 @@ class Store:
                 writer.close()
 
     def close(self) -> None:
-        """Let go of this thread's connections and of the opened indexes."""
+        """Close this thread's connections and the opened indexes."""
         self._truth.close()
         self._open.clear()
         self._generations.clear()
@@ -183,10 +183,10 @@ class Store:
             self._journal_connection = None
 
     def _open_collection(self, name: str, folder: IndexFolder) -> "Collection":
-        # Chroma takes half a second to import, which an ingest need not wait for.
+        # Imported here: Chroma takes half a second, which an ingest can save.
         from elt_llm_core.store.collection import Collection  # noqa: PLC0415
 
-        # Read before the truth: a manifest never knows more than a later snapshot.
+        # Read before the database: a manifest is never newer than a later snapshot.
         manifests, problem = folder.choices()
         with self._truth.snapshot():
             card = self.card(name)
@@ -215,7 +215,7 @@ class Store:
         if held is None or held.manifest != manifest:
             try:
                 held = Generation(folder, manifest)
-            except OSError as error:  # no room, or no right, for a view of it
+            except OSError as error:  # no space or no permission for a view of it
                 raise GenerationError(card.name, str(error)) from error
             self._generations[card.name] = held
         return held

@@ -1,4 +1,4 @@
-"""The tables of a collection, made of its documents as they are stored now."""
+"""The tables of a collection, built from its stored documents."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def stored_tables(
     store: "Store", collection: str, digits: str = ""
 ) -> Iterator[Relation]:
-    """Tables by document (uri, part) and place, only those whose id begins so.
+    """Return tables by document (uri, part) and position, optionally by id prefix.
 
     Raises CollectionNotFoundError or InvalidNameError.
     """
@@ -27,7 +27,7 @@ def stored_tables(
 
 
 def stored_table(store: "Store", collection: str, table: str) -> Relation:
-    """One table by its id. Raises UsageError for one that is not there."""
+    """Return one table by its id. Raises UsageError for an unknown one."""
     document = table.rpartition("-")[0][:ID_DIGITS]
     known = []
     for relation in stored_tables(store, collection, document):

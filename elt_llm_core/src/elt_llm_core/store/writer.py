@@ -1,4 +1,4 @@
-"""Changing the truth: one document, one transaction."""
+"""Change the database: one document, one transaction."""
 
 import shutil
 from collections.abc import Iterator, Sequence
@@ -56,7 +56,7 @@ from elt_llm_core.store.maintenance.purge import Purge, Purged
 
 
 class Writer:
-    """The one writer of a data root. Made by `Store.writer`, which holds the lock."""
+    """The only writer of a data root; `Store.writer` creates it with the lock."""
 
     def __init__(self, data_dir: Path, keywords: Recipe | None = None) -> None:
         self._data_dir = data_dir
@@ -69,7 +69,7 @@ class Writer:
         sweep_dropped(self._connection, data_dir)
 
     def close(self) -> None:
-        """Fold the log into the truth file, and close the connections."""
+        """Checkpoint the log, and close the connections."""
         self._truth.close()
         schema.fold_log(self._connection)
         self._connection.close()
@@ -77,10 +77,10 @@ class Writer:
     def ensure_collection(
         self, name: str, embedder: CountingEmbedder, chunker: str, title: str = ""
     ) -> CollectionCard:
-        """Return the card of the collection with the id `name`, made if there is none.
+        """Return the card of the collection with the id `name`; create it if missing.
 
-        `title` is kept as its name for people if it is made now. Another chunker is
-        noted on the card: documents keep the key they were made with.
+        `title` becomes its display name if it is created now. Another chunker is
+        recorded on the card; documents keep the key of theirs.
 
         Raises:
             CollectionMismatchError: If it was indexed with another embedder.
@@ -102,36 +102,36 @@ class Writer:
         return self._truth.card(name)
 
     def missing_vectors(self, model: str, texts: Sequence[str]) -> list[int]:
-        """Positions in `texts` without a sound vector by the model of this digest."""
+        """Return positions in `texts` without a sound vector by this model."""
         with schema.faults_told(self._path):
             return vectors.missing(self._connection, model, texts)
 
     def damaged_vectors(self, model: str, texts: Sequence[str]) -> list[str]:
-        """Those of the texts whose vector by `model` is not as it was stored."""
+        """Return the texts whose vector by `model` is damaged."""
         with schema.faults_told(self._path):
             return vectors.list_damaged(self._connection, model, texts)
 
     def put_vectors(self, model: str, texts: Sequence[str], made: np.ndarray) -> None:
-        """Keep vectors by content. `made` has shape (len(texts), d).
+        """Store vectors by content. `made` has shape (len(texts), d).
 
-        Raises EmbedError, and keeps none, where a row is not finite, has no length, or
-        is not as long as the vectors of the collections of that model.
+        Raises EmbedError, and stores none, if a row is not finite, is zero, or has
+        another dimension than the collections of that model.
         """
         unit = vectors.check_vectors(self._connection, model, texts, made)
         with self._transaction() as connection:
             vectors.put(connection, model, texts, unit)
 
     def put_document(self, collection: str, new: NewDocument) -> str:
-        """Store a document with its chunks in one transaction; tells its id.
+        """Store a document with its chunks in one transaction; return its id.
 
-        Chunks that did not change stay as they are. Every chunk's vector must have been
-        put before, or its text be named in `new.unembedded`; a later call with its
-        vector takes it out of quarantine. Raises EmbedError for one that was neither.
+        Unchanged chunks stay. Every chunk's vector must have been stored before, or its
+        text must be in `new.unembedded`; a later call with its vector ends the
+        quarantine. Raises EmbedError otherwise.
         """
         return self.put_documents(collection, [new])[0]
 
     def put_documents(self, collection: str, new: Sequence[NewDocument]) -> list[str]:
-        """Store documents as `put_document` does, all of them or none; tells their ids.
+        """Store documents as `put_document` does, all or none; return their ids.
 
         Many small documents are stored faster together than one by one.
         """
@@ -143,7 +143,7 @@ class Writer:
             for document in new:
                 key = document_id(collection, document.uri, document.parsed.part)
                 if key in ids:
-                    words.tell(connection)  # it may take out what it just put in
+                    words.tell(connection)  # may remove what it just inserted
                 target = ChunkTarget(collection, key, model, dimension)
                 self._put(connection, target, document, (seq, words))
                 ids.append(key)
@@ -153,7 +153,7 @@ class Writer:
         return ids
 
     def remove_document(self, document: str) -> None:
-        """Take a document out; searches stop finding it at once."""
+        """Remove a document; searches stop finding it at once."""
         row = self._truth.document(document)
         if row is None:
             return
@@ -193,18 +193,18 @@ class Writer:
         shutil.rmtree(IndexFolder(self._data_dir, name).folder, ignore_errors=True)
 
     def rename_collection(self, name: str, title: str) -> CollectionCard:
-        """Give a collection another name for people; its id stays as it is.
+        """Give a collection another title; its id does not change.
 
         Args:
             name: Its id.
-            title: What it is called from now on.
+            title: The new title.
 
         Returns:
             Its card.
 
         Raises:
-            CollectionNotFoundError: If there is none of that id.
-            InvalidNameError: If `title` is no name.
+            CollectionNotFoundError: If there is none with that id.
+            InvalidNameError: If `title` is not a valid name.
             NameTakenError: If another collection has that name or its id.
         """
         title = title.strip()
@@ -226,7 +226,7 @@ class Writer:
         """Give a document another title, until its file changes and is read again.
 
         Args:
-            document: Its id; where there is none, nothing happens.
+            document: Its id; an unknown id has no effect.
             title: The title, as one line.
 
         Raises:
@@ -245,7 +245,7 @@ class Writer:
 
         Args:
             name: The id of the collection.
-            priority: 0 to 100; what has 0 is not searched, 50 is usual. A document
+            priority: 0 to 100; 0 excludes from searches, 50 is the default. A document
                 without its own has that of its collection.
             document: The id of the document; empty for the collection.
 
@@ -266,17 +266,17 @@ class Writer:
                 connection.execute(
                     "insert into meta values(?, ?)", (key, str(priority))
                 )
-            # Answers that were kept are of what was searched before.
+            # Cached answers belong to the earlier contents.
             rows.next_seq(connection, card.name)
 
     def publish(
         self, names: Sequence[str], delta_fraction: float = 0.1, *, force: bool = False
     ) -> dict[str, int]:
-        """Build and publish generations where the delta is large; name to generation.
+        """Build and publish generations with a large delta; return them by name.
 
-        One whose words are indexed otherwise than configured gets a new one too. A
-        collection that became too small for an index loses it. Raises
-        GenerationError; the collection then stays searchable without an index.
+        An index with another recipe than the configured one is rebuilt too. A
+        collection that became too small for an index loses it. Raises GenerationError;
+        the collection then stays searchable without an index.
         """
         wanted = []
         for name in sorted(set(names)):
@@ -290,33 +290,33 @@ class Writer:
         return publish(self._truth, self._data_dir, wanted, self._keywords)
 
     def is_outdated(self, name: str) -> bool:
-        """Whether the published index of words is not the one that is configured."""
+        """Return whether the published keyword index has another recipe."""
         return is_outdated(IndexFolder(self._data_dir, name), self._keywords)
 
     def rollback(self, name: str) -> int:
-        """Publish the newest sound generation before the published one; its number.
+        """Publish the newest sound earlier generation; return its number.
 
-        Raises GenerationError where there is none.
+        Raises GenerationError if there is none.
         """
         return rollback(self._truth, self._data_dir, name)
 
     def back_up_if_due(self, hours: float, kept: int) -> Degradation | None:
-        """Copy the truth if the newest copy is too old; a notice where it cannot be."""
+        """Copy the database if the newest copy is too old."""
         return backup.back_up_if_due(self._data_dir, hours, kept)
 
     def purge(
         self, *, backups: bool = False, journal: bool = False, texts: bool = False
     ) -> Purged:
-        """Take what was removed out of every file; embeds nothing.
+        """Erase removed data from every file; embeds nothing.
 
         Args:
-            backups: Delete the copies of earlier states too.
-            journal: Delete the results of batches too, which may quote it.
-            texts: Delete the conversations and kept texts too that cite removed
+            backups: Whether to delete copies of earlier states.
+            journal: Whether to delete the results of batches, which may quote it.
+            texts: Whether to delete conversations and stored texts that cite removed
                 documents.
 
         Raises:
-            GenerationError, StoreWriteError: The same call goes on from there.
+            GenerationError, StoreWriteError: The same call then resumes.
         """
         purge = Purge(self._connection, self._truth, self._data_dir)
         return purge.run(
@@ -358,8 +358,8 @@ class Writer:
     def _create(
         self, name: str, embedder: CountingEmbedder, chunker: str, title: str
     ) -> CollectionCard:
-        # Asked before the transaction: a model server may take its time, and the call
-        # is counted in this same database.
+        # Called before the transaction, because a model server may be slow, and the
+        # call is counted in this database.
         digest, dimension = embedder.digest, embedder.dimension
         with self._transaction() as connection:
             connection.execute("update counter set value = value + 1")
@@ -385,5 +385,5 @@ class Writer:
 
 
 def _forget(connection: Connection, key: str) -> None:
-    """Take a key out of `meta`."""
+    """Delete a key of `meta`."""
     connection.execute("delete from meta where key = ?", (key,))

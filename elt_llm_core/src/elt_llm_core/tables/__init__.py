@@ -1,4 +1,4 @@
-"""Tables of documents as typed relations, and questions asked of them in SQL."""
+"""Tables of documents as typed relations, and SQL queries on them."""
 
 from elt_llm_core.tables.relations import (
     NUMBERS,

@@ -1,4 +1,4 @@
-"""From the rows of a document to relations. Nothing is stored: the document is."""
+"""Build relations from the table rows of a document. Only the document is stored."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +17,7 @@ Amount = int | float | str
 
 
 class Kind(StrEnum):
-    """What all values of a column are."""
+    """The type of all values of a column."""
 
     INTEGER = "integer"
     NUMBER = "number"
@@ -29,7 +29,7 @@ class Kind(StrEnum):
 class Typed:
     """The values of a column in the order of its cells, None for those without one.
 
-    Dates are ISO 8601. `places` is how many decimals the numbers have at most.
+    Dates are ISO 8601. `places` is the maximum number of decimals.
     """
 
     kind: Kind
@@ -53,7 +53,7 @@ ENGLISH, COMMA = "1,234.5", "1.234,5"
 _NOTHING = re.compile(
     r"[-\u2013\u2014\u2212.:\u2026*\s]*|n\s*[./]?\s*a\.?", re.IGNORECASE
 )
-_SIGNS = "\\-\u2013\u2014\u2212"  # as they stand in a character class
+_SIGNS = "\\-\u2013\u2014\u2212"  # escaped for a character class
 _CURRENCIES = r"US\$|[$\u20ac\u00a3\u00a5]|(?:EUR|USD|GBP|CHF|JPY)(?=[\s\d(])"
 _SHAPE = re.compile(
     rf"(?P<open>\()?\s*(?P<sign>[+{_SIGNS}])?\s*(?P<currency>{_CURRENCIES})?\s*"
@@ -92,12 +92,12 @@ _EXACT = 2**53
 
 
 def nothing(text: str) -> bool:
-    """True for a cell that says it has no value."""
+    """Return True for a cell without a value."""
     return bool(_NOTHING.fullmatch(text.strip()))
 
 
 def figures(text: str) -> dict[str, Figure]:
-    """The number a cell is, by the way its digits are read; empty where it is none."""
+    """Return the number of a cell in each reading of its digits; possibly none."""
     match = _SHAPE.fullmatch(text.strip())
     if not match or bool(match["open"] or match["inner"]) != bool(
         match["close"] or match["last"]
@@ -124,20 +124,20 @@ def figures(text: str) -> dict[str, Figure]:
 
 
 def style_of(texts: Iterable[str]) -> str:
-    """How a table writes its numbers, by the cells that can be read one way only."""
+    """Return a table's number style, from cells that have only one reading."""
     only = {next(iter(readings)) for t in texts if len(readings := figures(t)) == 1}
     return COMMA if only == {COMMA} else ENGLISH
 
 
 def signs_in(texts: Iterable[str]) -> bool:
-    """True where numbers are written with a plus."""
+    """Return True if numbers are written with a plus."""
     return any(t.strip().startswith("+") and figures(t) for t in texts)
 
 
 def infer_types(texts: Sequence[str], style: str, *, signs: bool = False) -> Typed:
-    """The kind of a column and its values.
+    """Return the type of a column and its values.
 
-    `style` is the table's; `signs` tells that it writes them.
+    `style` is the table's; `signs` is true if it writes plus signs.
     """
     filled = [t for t in texts if not nothing(t)]
     text = Typed(Kind.TEXT, tuple(t.strip() or None for t in texts))
@@ -156,7 +156,7 @@ def infer_types(texts: Sequence[str], style: str, *, signs: bool = False) -> Typ
 
 
 def _numbers(filled: Sequence[str], style: str) -> list[Figure]:
-    """All cells read the same way; empty where that cannot be."""
+    """Return all cells in the same reading; empty if that is impossible."""
     read = [figures(t) for t in filled]
     for way in (style, ENGLISH, COMMA):
         if all(way in one for one in read):
@@ -182,14 +182,14 @@ def _unit(written: str) -> str:
 
 
 def one_unit(units: Iterable[str]) -> bool:
-    """True where all are the same; a currency may be left out by some."""
+    """Return True if all units are equal; a currency may be omitted in some."""
     named_units = set(units)
     named = named_units - {""}
     return len(named) <= 1 and (len(named_units) == 1 or named <= _MONEY)
 
 
 def _date(text: str) -> str:
-    """ISO 8601, or nothing."""
+    """Return an ISO 8601 date, or an empty string."""
     for pattern in _DATES:
         match = re.fullmatch(pattern, text.strip())
         if match is None:
@@ -220,7 +220,7 @@ class Column(Record):
 class Field(Record):
     """One cell: as written, its value, and characters `[start, end)` of the document.
 
-    `value` is None where the cell says nothing; dates are ISO 8601.
+    `value` is None for an empty cell; dates are ISO 8601.
     """
 
     text: str
@@ -231,7 +231,7 @@ class Field(Record):
 
 
 class Row(Record):
-    """A row of data. `fields` has one for each column, None where there is no cell."""
+    """A row of data. `fields` has one item for each column, None without a cell."""
 
     n: int = Told(ge=1, description="its number among the data rows")
     start: int = Told(ge=0)
@@ -242,10 +242,10 @@ class Row(Record):
 
 
 class Relation(Record):
-    """A table of a document. It is `clean` where nothing speaks against asking it.
+    """A table of a document. It is `clean` if it can be queried reliably.
 
-    `id` is made of the document's id and the table's number in it. A table that goes on
-    over pages is one relation.
+    `id` consists of the document's id and the table's number in it. A table that
+    continues over pages is one relation.
     """
 
     id: str
@@ -271,7 +271,7 @@ class Relation(Record):
 
     @property
     def clean(self) -> bool:
-        """True where headers, columns and types are certain."""
+        """Return True if headers, columns and types are certain."""
         return not self.problems
 
     def field(self, n: int, column: int) -> Field | None:
@@ -280,15 +280,15 @@ class Relation(Record):
 
 
 NUMBERS = frozenset([Kind.INTEGER, Kind.NUMBER])
-# In one column a row is sometimes the sum of those before it by chance.
+# In a single column a row may be the sum of those before it by chance.
 _FEWEST_SUMS = 2
 
 
 def total_rows(relation: Relation) -> frozenset[int]:
     """Return the numbers of rows that are the sum of the rows just before them.
 
-    A row is one where the sums agree in at least two columns, as far as the decimal
-    places shown allow. Rows that are sums themselves are not added up again.
+    The sums must agree in at least two columns, within the shown decimals. Rows that
+    are sums themselves are not added again.
     """
     totals: set[int] = set()
     for row in relation.rows:
@@ -300,7 +300,7 @@ def total_rows(relation: Relation) -> frozenset[int]:
 
 
 def _is_total(relation: Relation, n: int, parts: Sequence[int]) -> bool:
-    """Whether row `n` is the sum of the parts in two columns."""
+    """Return whether row `n` is the sum of the parts in two columns."""
     right = 0
     for c, column in enumerate(relation.columns):
         if column.kind not in NUMBERS:
@@ -331,7 +331,7 @@ Grid = Sequence[dict[int, Cell]]
 def relations(
     document_id: str, document: str, text: str, blocks: Sequence[Block]
 ) -> list[Relation]:
-    """Every table of a document in reading order, clean or with what speaks against it.
+    """Return every table of a document in reading order, with its problems.
 
     `text` is the document's, `blocks` are its blocks.
     """
@@ -359,7 +359,7 @@ class _TableReader:
         self._headers = [self._header(c) for c in range(self._width)]
 
     def relation(self, document_id: str, document: str, number: int) -> Relation:
-        """The relation, with its problems."""
+        """Return the relation, with its problems."""
         first, last = self._blocks[0], self._blocks[-1]
         types = self._types()
         columns = tuple(
@@ -416,7 +416,7 @@ class _TableReader:
         return [infer_types(column, style, signs=signs) for column in columns]
 
     def _header(self, column: int) -> str:
-        """The header that a column's cells carry; the longest where they differ."""
+        """Return the header in a column's cells; the longest if they differ."""
         names = {row[column].header for row in self._grid if column in row}
         return " ".join(max(sorted(names), key=len, default="").split())
 
@@ -444,14 +444,14 @@ class _TableReader:
 
 
 def _labels(types: Sequence[Typed]) -> int:
-    """The column that names the rows: the first, or that after serial numbers."""
+    """Return the column that names the rows: the first, or after serial numbers."""
     first = types[0].values if types else ()
     serial = len(first) > 1 and first == tuple(range(1, len(first) + 1))
     return int(serial and len(types) > 1 and types[1].kind is Kind.TEXT)
 
 
 def _by_column(block: Block) -> dict[int, Cell]:
-    """Cells by column; where the reader gave no places, by their order."""
+    """Return cells by column, or by order if the reader gave no columns."""
     cells: dict[int, Cell] = {}
     for place, cell in enumerate(block.cells):
         cells.setdefault(place if cell.column is None else cell.column, cell)
@@ -459,7 +459,7 @@ def _by_column(block: Block) -> dict[int, Cell]:
 
 
 def _same_page(blocks: Sequence[Block], row: Block) -> bool:
-    """True where the row does not open a page."""
+    """Return True if the row is not the first of its page."""
     place = blocks.index(row)
     return place > 0 and blocks[place - 1].page == row.page
 
@@ -470,7 +470,7 @@ def _complete(row: dict[int, Cell], width: int) -> bool:
 
 
 def _header_problems(headers: Sequence[str]) -> Iterator[str]:
-    """What is wrong with the headers; the labels of the rows need none."""
+    """Return problems of the headers; the row labels need none."""
     if not any(headers[1:]):
         yield "no headers were found"
         return
@@ -483,7 +483,7 @@ def _header_problems(headers: Sequence[str]) -> Iterator[str]:
             yield f"the header of column c{number} contains numbers: {header!r}"
         elif header in headers[1:number]:
             yield f"column c{number} has the same header as another: {header!r}"
-    # It belongs to another column: the headers were cut in wrong places.
+    # It belongs to another column: the headers were split in the wrong places.
     if _MISPLACED.search(_IN_BRACKETS.sub("", headers[0])):
         yield (
             f"the header of the label column contains a year or number: {headers[0]!r}"

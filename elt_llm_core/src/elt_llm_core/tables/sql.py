@@ -1,9 +1,9 @@
-"""SQL asked of one relation, in memory, with nothing else within reach.
+"""SQL on one relation, in memory and isolated.
 
 The relation is the table `t`: `n` is the number of the row, c0, c1 ... are the values
-and c0_text, c1_text ... the cells as written. Only SELECT over it passes: the
-authorizer refuses everything else, a clock ends what takes too long, and the number of
-rows and the size of a value are limited.
+and c0_text, c1_text ... the cells as written. Only SELECT over it is permitted: the
+authorizer refuses everything else, long queries are interrupted, and the number of rows
+and the size of a value are limited.
 """
 
 import re
@@ -29,12 +29,12 @@ _NUMBER, _ALL = (["n"], ["t.n"]), (["*"], ["t.", "*"])
 
 
 def first_word(sql: str) -> str:
-    """What a statement begins with, in lower case; empty where it says nothing."""
+    """Return the first word of a statement, in lower case; possibly empty."""
     return next((t for t in _tokens(sql) if t != ";"), "")
 
 
 def number_column(sql: str) -> int | None:
-    """The place of `t.n` among the columns of the result, or None."""
+    """Return the position of `t.n` among the columns of the result, or None."""
     outer = list(_outermost(_tokens(sql)))
     if outer[:1] != ["select"] or "from" not in outer or _SEVERAL & {*outer}:
         return None
@@ -44,16 +44,16 @@ def number_column(sql: str) -> int | None:
         return None
     tokens = outer[1:end]
     tokens = tokens[1:] if tokens[:1] in (["distinct"], ["all"]) else tokens
-    # With `*` the first place that holds it is its own, so that nothing is expanded.
+    # With `*` its first position is its own, so that nothing is expanded.
     places = (i for i, item in enumerate(_items(tokens)) if _is_number(item))
     return next(places, None)
 
 
 def with_strict_names(sql: str) -> str:
-    """The statement with names between backticks that stood between double quotes.
+    """Return the statement with backticks in the place of double quotes.
 
-    SQLite takes `"x"` for the string 'x' where no column has that name, and so prints a
-    misspelt name as if it were a result. Between backticks it is only ever a name.
+    SQLite reads `"x"` as the string 'x' if no column has that name, and would print a
+    misspelt name as a result. In backticks it is always a name.
     """
 
     def strict(match: re.Match[str]) -> str:
@@ -77,7 +77,7 @@ def _tokens(sql: str) -> list[str]:
 
 
 def _outermost(tokens: Sequence[str]) -> Iterator[str]:
-    """What is in no parentheses; "(" stands for those that are."""
+    """Return the tokens outside parentheses; "(" represents the others."""
     depth = 0
     for word in tokens:
         depth -= word == ")"
@@ -87,7 +87,7 @@ def _outermost(tokens: Sequence[str]) -> Iterator[str]:
 
 
 def _items(tokens: Sequence[str]) -> Iterator[list[str]]:
-    """The parts between commas."""
+    """Split the tokens at commas."""
     item: list[str] = []
     for word in tokens:
         if word == ",":
@@ -98,12 +98,12 @@ def _items(tokens: Sequence[str]) -> Iterator[list[str]]:
     yield item
 
 
-SECONDS = 2.0  # so that no query can occupy the processor; chosen, not measured
+SECONDS = 2.0  # limits the processor time of a query; chosen, not measured
 ROWS = 1_000
-_STEPS = 10_000  # instructions from one look at the clock to the next
+_STEPS = 10_000  # instructions between two checks of the time
 _LONGEST = 1_000_000  # of a value, in bytes
 _LONGEST_SQL = 10_000  # characters
-_LONGEST_PATTERN = 200  # a long one runs for minutes, and the clock is not asked
+_LONGEST_PATTERN = 200  # a long one runs for minutes without a check of the time
 _TYPES = {Kind.INTEGER: "integer", Kind.NUMBER: "real"}
 _FUNCTIONS = frozenset(
     re.findall(
@@ -117,11 +117,11 @@ _FUNCTIONS = frozenset(
 
 
 class Selected(Record):
-    """What a SELECT gave. `cut` tells that there were more rows than are shown.
+    """The result of a SELECT. `cut` is true if there were more rows.
 
-    `sources` holds the number of the relation's row behind each result row, None where
-    the statement does not select a plain `n` from `t`; another column of that name is
-    a value.
+    `sources` has the number of the relation's row for each result row, None if the
+    statement does not select a plain `n` from `t`; another column of that name is a
+    value.
     """
 
     columns: tuple[str, ...]
@@ -138,11 +138,10 @@ def select(
     seconds: float = SECONDS,
     most: int = ROWS,
 ) -> Selected:
-    """The result of one SELECT over the table `t`.
+    """Return the result of one SELECT over the table `t`.
 
-    A name between double quotes is a column or alias, never a string. Raises UsageError
-    for anything else, for SQL that SQLite does not understand, and
-    for what takes longer than `seconds`.
+    A name in double quotes is a column or alias, never a string. Raises UsageError for
+    other statements, for invalid SQL, and for queries over `seconds`.
     """
     if first_word(sql) == "explain":
         raise _refusal(ValueError("not authorized: EXPLAIN"), relation, seconds)
@@ -173,7 +172,7 @@ def _fill_database(relation: Relation) -> sqlite3.Connection:
     connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, _LONGEST_PATTERN)
     names = [(c.name, _TYPES.get(c.kind, "text")) for c in relation.columns]
     declared = [f"{name} {kind}, {name}_text text" for name, kind in names]
-    # Identifiers are ours, c0 to cN; what the document says is only ever a parameter.
+    # Identifiers are ours, c0 to cN; the document's text is always a parameter.
     connection.execute(f"create table t(n integer primary key, {', '.join(declared)})")
     marks = ", ".join("?" * (1 + 2 * len(names)))
     connection.executemany(
@@ -187,7 +186,7 @@ def _fill_database(relation: Relation) -> sqlite3.Connection:
 
 
 def _guard(connection: sqlite3.Connection, deadline: float) -> None:
-    """From here on only reading the table passes, and not for long."""
+    """Permit only reading the table, until the deadline."""
     connection.execute("pragma query_only = on")
     connection.set_progress_handler(lambda: int(monotonic() > deadline), _STEPS)
 
@@ -216,7 +215,7 @@ def _refusal(error: Exception, relation: Relation, seconds: float) -> UsageError
 
 
 def _plain(value: object) -> Amount | None:
-    """A value as JSON has it; bytes cannot come out of the table, only of SQL."""
+    """Return a value as JSON has it; bytes can only come from SQL."""
     return value.hex() if isinstance(value, bytes) else value  # type: ignore[return-value]
 
 
@@ -238,7 +237,7 @@ _OF_ALL = "select WORD(COLUMN) from t where n in (ROWS)"
 def best_rows(
     relation: Relation, column: int, best: Best, rows: Sequence[int]
 ) -> list[int]:
-    """Numbers of those of `rows` with the highest or lowest value, all that tie."""
+    """Return numbers of those of `rows` with the highest or lowest value, with ties."""
     return _numbers(relation, _sql(_BEST, column, best, rows), [*rows, *rows])
 
 
@@ -248,7 +247,7 @@ def rows_beyond(
     limit: tuple[Operator, float],
     rows: Sequence[int],
 ) -> list[int]:
-    """Numbers of those of `rows` for whose value `operator amount` holds."""
+    """Return numbers of those of `rows` whose value satisfies `operator amount`."""
     operator, amount = limit
     return _numbers(relation, _sql(_BEYOND, column, operator, rows), [amount, *rows])
 
@@ -259,7 +258,7 @@ def of_all(
     function: Literal["sum", "avg"],
     rows: Sequence[int],
 ) -> float | None:
-    """Sum or average of the values of `rows`; None where they have none."""
+    """Return sum or average of the values of `rows`; None without values."""
     value = select(relation, _sql(_OF_ALL, column, function, rows), rows).rows[0][0]
     return value if isinstance(value, int | float) else None
 

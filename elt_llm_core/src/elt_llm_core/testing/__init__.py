@@ -1,6 +1,6 @@
-"""For tests: models that need no download, contracts of the stages, a network guard.
+"""For tests: models without a download, contracts of the stages, a network guard.
 
-Packages that bring a strategy of their own use it too.
+Packages with their own strategies use it too.
 """
 
 from elt_llm_core.testing.fakes import HashEmbedding, ScriptedLLM

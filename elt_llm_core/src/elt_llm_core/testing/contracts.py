@@ -39,7 +39,7 @@ TEXTS = (
     "Kites are returned dry. A wet kite costs 5 euros of the deposit.",
     "Channel 72 is kept free for the race office.",
 )
-_CLOSE = 1e-5  # a batch may add up in another order than a single text
+_CLOSE = 1e-5  # a batch may sum in another order than a single text
 
 
 def make_nodes(texts: Sequence[str] = TEXTS) -> list[TextNode]:
@@ -69,10 +69,10 @@ def make_scored_nodes(texts: Sequence[str] = TEXTS) -> list[NodeWithScore]:
 
 
 class PostprocessorContract(ABC):
-    """What a postprocessor does with the nodes that it is given.
+    """Requirements of postprocessors.
 
-    A strategy that brings other nodes (neighbours, parents) sets `adds_nodes`, one that
-    shortens or widens texts, and with them their places, sets `changes_text`.
+    A strategy that adds nodes (neighbours, parents) sets `adds_nodes`, one that
+    shortens or extends texts and their spans sets `changes_text`.
     """
 
     adds_nodes: ClassVar[bool] = False
@@ -134,7 +134,7 @@ class PostprocessorContract(ABC):
 
 
 class RerankerContract(PostprocessorContract):
-    """What a reranker does besides: it orders what it is given, and adds nothing."""
+    """Additional requirements of rerankers: they reorder and add nothing."""
 
     def test_the_best_is_first(self) -> None:
         """The scores fall."""
@@ -155,7 +155,7 @@ class RerankerContract(PostprocessorContract):
 
 
 class RetrieverContract(ABC):
-    """What a retriever finds among the nodes it is made over."""
+    """Requirements of retrievers."""
 
     question: ClassVar[str] = QUESTION
 
@@ -208,7 +208,7 @@ class RetrieverContract(ABC):
 
 
 class SynthesizerContract(ABC):
-    """What a synthesizer makes of a question and its nodes."""
+    """Requirements of synthesizers."""
 
     @abstractmethod
     def make(self) -> BaseSynthesizer:
@@ -254,7 +254,7 @@ class SynthesizerContract(ABC):
 
 
 class ChunkerContract(ABC):
-    """What a chunker does with documents."""
+    """Requirements of chunkers."""
 
     @abstractmethod
     def make(self) -> NodeParser:
@@ -324,7 +324,7 @@ class ChunkerContract(ABC):
 
 
 class EmbedderContract(ABC):
-    """What an embedding model returns for texts and questions."""
+    """Requirements of embedding models."""
 
     @abstractmethod
     def make(self) -> BaseEmbedding:
@@ -377,7 +377,7 @@ class HitListStub:
 
 
 class FusionContract(ABC):
-    """What a fusion makes of several ranked lists: one, best first."""
+    """Requirements of fusions of several ranked lists."""
 
     LISTS: ClassVar[tuple[HitListStub, ...]] = (
         HitListStub("dense", (("a", 0.9), ("b", 0.8), ("c", 0.2))),
@@ -438,7 +438,7 @@ def _dump(nodes: Sequence[NodeWithScore]) -> list[dict[str, Any]]:
 
 
 def _check_node(before: BaseNode, after: BaseNode, *, same_text: bool) -> None:
-    """A node with another text has another place; it stays with its document."""
+    """Check a node: another text has another span; the document is the same."""
     documents = before.ref_doc_id, after.ref_doc_id
     assert documents[0] == documents[1], f"{after.node_id} changed its document"
     texts = before.get_content(), after.get_content()
@@ -450,7 +450,7 @@ def _check_node(before: BaseNode, after: BaseNode, *, same_text: bool) -> None:
 
 
 def _leaves(chunks: Sequence[BaseNode]) -> list[TextNode]:
-    """The chunks that no other chunk is a part of."""
+    """Return the chunks that are not part of another."""
     leaves = [chunk for chunk in chunks if not chunk.child_nodes]
     return [chunk for chunk in leaves if isinstance(chunk, TextNode)]
 

@@ -1,4 +1,4 @@
-"""Models that cost nothing and always answer the same."""
+"""Deterministic models for tests that cost nothing."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ _WORD = re.compile(r"\w+")
 
 
 class ScriptedLLM(CustomLLM):
-    """Says what it is told to; `prompts` holds every prompt it was given, in order.
+    """Returns scripted answers; `prompts` has every prompt, in order.
 
     `answers` is a function of the prompt, or a list used up one by one; an exception in
     the list, or raised by the function, is the outcome of that call. A list that is
@@ -45,12 +45,12 @@ class ScriptedLLM(CustomLLM):
 
     @property
     def prompts(self) -> tuple[str, ...]:
-        """The prompts so far; chat messages are one text, as `role: content` lines."""
+        """Return the prompts so far; chat messages are `role: content` lines."""
         return tuple(self._prompts)
 
     @property
     def model_digest(self) -> str:
-        """A constant, so that caches can be tested."""
+        """Return a constant, so that caches can be tested."""
         return sha256(b"ScriptedLLM").hexdigest()
 
     @property
@@ -77,7 +77,7 @@ class ScriptedLLM(CustomLLM):
     def complete(
         self, prompt: str, formatted: bool = False, **kwargs: Any
     ) -> CompletionResponse:
-        """The next answer."""
+        """Return the next answer."""
         return CompletionResponse(text=self._next(prompt))
 
     @llm_completion_callback()
@@ -85,7 +85,7 @@ class ScriptedLLM(CustomLLM):
     def stream_complete(
         self, prompt: str, formatted: bool = False, **kwargs: Any
     ) -> CompletionResponseGen:
-        """The next answer, word by word."""
+        """Yield the next answer, word by word."""
         words = re.findall(r"\S+\s*|\s+", self._next(prompt))
 
         def parts() -> CompletionResponseGen:
@@ -98,10 +98,10 @@ class ScriptedLLM(CustomLLM):
 
 
 class HashEmbedding(ArrayEmbedding):
-    """A bag of hashed words: texts that share words are near. Unit length.
+    """A bag of hashed words: texts that share words are similar. Unit length.
 
-    The same on every machine and in every process. A text without words gets the first
-    axis.
+    The same on every machine and in every process. A text without words is the first
+    unit vector.
     """
 
     model_name: str = "hash"

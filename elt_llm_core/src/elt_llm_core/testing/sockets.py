@@ -1,4 +1,4 @@
-"""A guard that keeps a test on this machine."""
+"""A guard against network access in tests."""
 
 import ipaddress
 import socket
@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 
 class NetworkBlockedError(OSError):
-    """Something tried to leave this machine."""
+    """Code tried to access the network."""
 
 
 def _is_local(host: str) -> bool:
@@ -28,9 +28,10 @@ def _check(family: int, address: Any) -> None:
 
 @contextmanager
 def no_network() -> Iterator[None]:
-    """Inside it, connecting or looking up anything but this machine raises.
+    """Raise in this block for connections and lookups beyond this machine.
 
-    The error is NetworkBlockedError, an OSError. Sockets of native code are not seen.
+    The error is NetworkBlockedError, an OSError. Sockets of native code are not
+    detected.
     """
     connect, connect_ex = socket.socket.connect, socket.socket.connect_ex
     look_up = socket.getaddrinfo

@@ -1,1 +1,1 @@
-"""What a question and a text say: words, terms, negation, quantities, rule numbers."""
+"""Analysis of questions and texts: words, terms, negation, quantities, rule numbers."""

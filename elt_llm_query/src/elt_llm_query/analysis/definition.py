@@ -1,6 +1,6 @@
-"""Does a text say what a term is, and how plainly?
+"""Recognise whether a text defines a term, and how clearly.
 
-Only of exactly this term: that of a longer term that contains it does not count.
+Only the exact term counts: the definition of a longer term that contains it does not.
 """
 
 import re
@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from elt_llm_query.analysis.stems import words
 
-PLAIN = 0.9  # from this grade on the form alone makes a text a definition
-TOLD = 0.7  # from this grade on it is preferred to texts that only use the term
+PLAIN = 0.9  # grade from which the form alone makes a text a definition
+TOLD = 0.7  # grade from which it is preferred to texts that only use the term
 _SHORTEST_PLURAL = 4  # letters
 
 _NUMBER = r"\(?[A-Za-z]{0,2}\d[\w.]*\+*[).]?|\(?[a-z]\)"
@@ -26,7 +26,7 @@ _MEANS = (
     r",?\s+(?:shall\s+|will\s+)?(?:means?|denotes?|stands?\s+for)\b"
     rf"|{_IS}(?:hereby\s+)?defined\s+as\b|\s*\n:[ \t]"
 )
-# What follows the term, and how plainly it then is defined; the first that fits counts.
+# Patterns after the term with their grades; the first match counts.
 _TOLD = (
     (_MEANS, 1.0),
     (r"\t[^\t\n]+\Z|\s+[-\u2013\u2014]\s|\u2014", 0.95),
@@ -48,7 +48,7 @@ class ListItem(NamedTuple):
 
 
 def grade(term: str, text: str) -> float:
-    """How plainly the text opens by saying what the term is, 0 to 1."""
+    """Return how clearly the text begins by defining the term, 0 to 1."""
     if not words(term):
         return 0.0
     opening = _opening_pattern(term).match(text)
@@ -59,7 +59,7 @@ def grade(term: str, text: str) -> float:
 
 
 def defined_inside(term: str, text: str) -> bool:
-    """True where some line or sentence of the text plainly defines the term."""
+    """Return True if a line or sentence of the text clearly defines the term."""
     if not words(term):
         return False
     return any(
@@ -70,12 +70,12 @@ def defined_inside(term: str, text: str) -> bool:
 
 
 def defines(term: str, text: str) -> bool:
-    """True where the text says what the term is: "X means", "X is a", "X: ..."."""
+    """Return True if the text defines the term: "X means", "X is a", "X: ..."."""
     return grade(term, text) > 0
 
 
 def list_item(text: str) -> ListItem | None:
-    """The entry of a definition list ("Term", then ": text" on the next line)."""
+    """Return the entry of a definition list ("Term", then ": text" below it)."""
     entry = _ITEM.match(text)
     return ListItem(entry["term"].strip(), entry.end()) if entry else None
 
@@ -86,7 +86,7 @@ def _opening_pattern(term: str) -> re.Pattern[str]:
 
 
 def _begin(text: str, place: int) -> int:
-    """Where the line or sentence begins that holds the place."""
+    """Return the start of the line or sentence that contains the position."""
     return max(text.rfind(stop, 0, place) for stop in ("\n", ". ", ";")) + 1
 
 
@@ -102,7 +102,7 @@ def _grade_of(group: str | None) -> float:
 
 
 def _name(term: str) -> str:
-    """The words of the term in either number; an abbreviation only as it is written."""
+    """Return the words of the term in either number; an abbreviation unchanged."""
     name = r"\W{1,3}".join(_either_number(w) for w in words(term))
     return f"(?-i:{name})" if term.isupper() else name
 
@@ -114,7 +114,7 @@ def _either_number(word: str) -> str:
 
 
 def _named_later(term: str, text: str) -> float:
-    """The grade of "..., which is called X" and of "... (X)"."""
+    """Return the grade of "..., which is called X" and of "... (X)"."""
     name = _name(term)
     called = r"\b(?:called|known\s+as|termed|defined\s+as)\W+(?:an?\s+|the\s+)?"
     if re.search(rf"{called}{name}\b", text, re.IGNORECASE):
@@ -124,12 +124,12 @@ def _named_later(term: str, text: str) -> float:
 
 
 def _is_expansion(term: str, text: str) -> bool:
-    """True for an abbreviation that is written out in brackets behind it."""
+    """Return True for an abbreviation with its long form in brackets."""
     expansion = rf"{_name(term)}\s*\([A-Za-z][^)]{{3,80}}\)"
     return term.isupper() and bool(re.search(expansion, text))
 
 
 def is_sheet_of(term: str, text: str) -> bool:
-    """True where the sheet's name is exactly the term."""
+    """Return True if the fact sheet's name is exactly the term."""
     name = text.partition("\n")[0]
     return bool(term) and words(name.casefold()) == words(term.casefold())

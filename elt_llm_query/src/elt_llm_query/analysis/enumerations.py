@@ -1,8 +1,8 @@
-"""Lists in a text: which lead-in ("No reader shall:") each of their items completes.
+"""Lists in a text: the lead-in ("No reader shall:") that each of their items completes.
 
-An item such as "(a) smoke;" says nothing, or the reverse, without its stem. Marks and
-punctuation tell the two apart, in any language; nested lists have a stem of several
-parts, the item above included.
+An item such as "(a) smoke;" is incomplete, or means the opposite, without its stem.
+List marks and punctuation identify both, in any language; nested lists have a stem of
+several parts, including the parent item.
 """
 
 import re
@@ -28,7 +28,7 @@ _MARK = re.compile(
 )
 _INLINE = re.compile(rf"(?<!\w)\((?P<label>{_LABEL})\)\s")
 _ENDED = re.compile(r"[.!?][\"'\u201d\u2019)\]*_]*$")
-# The end of an item that the next one, or the end of the sentence, goes on from.
+# The end of an item that continues in the next one, or in the rest of the sentence.
 _GOES_ON = re.compile(r"(?:[;,]|[;,]?\s(?:and|or|and/or|und|oder|et|ou|y|o))$")
 _NESTS = re.compile(r"[:\u2013\u2014]$|\s-$")
 _ANNOUNCES = re.compile(r"\b(?:following|follows?|below)\b", re.IGNORECASE)
@@ -38,10 +38,10 @@ _DENYING = NEGATIONS | DENIALS | EXCEPTIONS | LACKS
 
 
 class SourceLine(NamedTuple):
-    """A sentence or list item as the lists are read from it.
+    """A sentence or list item, as input for the list analysis.
 
     Attributes:
-        text: What it says, its mark included.
+        text: Its text, including its mark.
         begins_line: Whether it begins a line.
         heading: Whether it repeats the heading of its passage, which is no stem.
         language: ISO 639-1 code.
@@ -54,12 +54,12 @@ class SourceLine(NamedTuple):
 
 
 class EnumerationItem(NamedTuple):
-    """What a list item needs to be understood.
+    """The context that a list item needs.
 
     Attributes:
-        stems: Places of the lines that are quoted before it, in order; empty where it
-            is a sentence of its own.
-        fragment: Whether it lacks a stem and says nothing without one.
+        stems: Positions of the lines to quote before it, in order; empty for a complete
+            sentence.
+        fragment: Whether it lacks a stem and is incomplete without one.
         above: Places of the lines that lead in its list, whether it needs them or not.
     """
 
@@ -75,7 +75,7 @@ class _Mark(NamedTuple):
 
 @dataclass
 class _List:
-    """A list that is open: its stem, and the mark of its latest item."""
+    """An open list: its stem, and the mark of its latest item."""
 
     stems: tuple[int, ...]
     mark: _Mark | None = None
@@ -84,7 +84,7 @@ class _List:
     closed: bool = False  # only the item that is next in order goes on with it
 
     def takes(self, mark: _Mark) -> bool:
-        """Whether an item with this mark is its next one."""
+        """Return whether an item with this mark is its next one."""
         if self.mark is None:
             return not self.closed
         if self.mark.shape != mark.shape:
@@ -97,7 +97,7 @@ class _List:
 
 
 def read_lists(lines: Sequence[SourceLine]) -> list[EnumerationItem | None]:
-    """Return of each line what it needs as a list item; None where it is none.
+    """Return for each line its context as a list item; None for other lines.
 
     Args:
         lines: Sentences and list items in reading order.
@@ -119,13 +119,13 @@ def read_lists(lines: Sequence[SourceLine]) -> list[EnumerationItem | None]:
 
 
 def opens_list(text: str, after: str) -> bool:
-    """Return whether a sentence is the lead-in of the item that comes after it."""
+    """Return whether a sentence is the lead-in of the following item."""
     leads = not _MARK.match(text) and not _ENDED.search(text) and text[-1] != ";"
     return leads and bool(_MARK.match(after))
 
 
 def _mark_of(line: SourceLine, lists: Sequence[_List]) -> _Mark | None:
-    """The mark of an item; a line in lower case below a lead-in is one without."""
+    """Return the mark of an item; a lower-case line after a lead-in has none."""
     if match := _MARK.match(line.text):
         left, right = match["left"] or "", match["right"] or ""
         return _Mark(match["bullet"] or f"{left}{right}", match["label"] or "")
@@ -137,7 +137,7 @@ def _mark_of(line: SourceLine, lists: Sequence[_List]) -> _Mark | None:
 def _after_prose(
     lists: list[_List], lines: Sequence[SourceLine], at: int
 ) -> list[_List]:
-    """The lists that are open after a sentence: its own, or those it stands in."""
+    """Return the open lists after a sentence: its own, or those around it."""
     if _ENDED.search(lines[at].text):
         return _after_sentence(lists, lines[at], at)
     last = lists[-1] if lists else None
@@ -149,7 +149,7 @@ def _after_prose(
 
 
 def _after_sentence(lists: list[_List], line: SourceLine, at: int) -> list[_List]:
-    """The same after a sentence with its full stop, which seldom leads in a list."""
+    """Return the same after a complete sentence, which is rarely a lead-in."""
     if lists and not line.begins_line:
         return lists  # a further sentence of an item
     if inline := list(_INLINE.finditer(line.text)):
@@ -170,7 +170,7 @@ def _after_item(
     *,
     nests: bool,
 ) -> list[_List]:
-    """The lists that are open after an item; the last one is its own."""
+    """Return the open lists after an item; the last one is its own."""
     before = lines[at - 1].text if at else ""
     if lists and nests and _NESTS.search(before):
         return [*lists, _List((*lists[-1].stems, at - 1), mark)]
@@ -201,14 +201,14 @@ def _to_item(its_list: _List, lines: Sequence[SourceLine], at: int) -> Enumerati
 
 
 def _changes(stem: str) -> bool:
-    """Whether even a whole sentence is not what is said without this stem."""
+    """Return whether the stem changes the meaning even of a whole sentence."""
     in_stem = [word.lower().replace("\u2019", "'") for word in words(stem)]
     denies = not _DENYING.isdisjoint(in_stem)
     return denies or (bool(in_stem) and in_stem[-1] in STOP_WORDS)
 
 
 def _is_lower(text: str) -> bool:
-    """Whether it begins with a word in lower case; "pH" is a name."""
+    """Return whether it begins with a lower-case word; "pH" is a name."""
     first = text.lstrip("\"'\u201c\u2018*_([ ")
     word = re.match(r"[^\W\d_]+", first)
     return word is not None and word[0].islower()
@@ -225,7 +225,7 @@ def _kind(label: str) -> str:
 
 
 def _follows(label: str, following: str) -> bool:
-    """Whether one label is next to another: 1, 2; h, i; iii, iv."""
+    """Return whether one label follows another: 1, 2; h, i; iii, iv."""
     if not label or not following:
         return False
     if label.isdigit() and following.isdigit():

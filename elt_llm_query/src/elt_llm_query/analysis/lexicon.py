@@ -1,6 +1,6 @@
-"""English word lists, as data: what carries no content and what must not change.
+"""English word lists, as data: words without content, and words that must not change.
 
-No list holds a word of any one field of knowledge.
+No list contains vocabulary of a particular field.
 """
 
 import re
@@ -19,7 +19,7 @@ def _set(text: str) -> frozenset[str]:
 
 STOP_WORDS = stop_words(ENGLISH, "question")
 
-# Words of a question that name its form, not its matter.
+# Words of a question that express its form, not its subject.
 QUESTION_WORDS = _set("""
     according allow allowed answer apply call called come consider considered count deem
     deemed define defined definition describe described describes description document
@@ -30,9 +30,9 @@ QUESTION_WORDS = _set("""
     stand stands take takes term text type types use used uses word work
     """)
 
-# What opens a question, and stands for its answer.
+# Question words, which represent the answer.
 INTERROGATIVES = _set("who whom whose when where why how which what")
-# What a sentence gives a reason with; their last word may be inflected.
+# Phrases that introduce a reason; their last word may be inflected.
 CAUSES = (
     "because",
     "due to",
@@ -51,7 +51,7 @@ NEGATIONS = _set("""
     nothing nowhere unless except excluding
     """)
 
-# A quote that swaps one of these for another says something else.
+# Swapping one of these for another changes the meaning of a quote.
 GUARDED = NEGATIONS | _set("""
     must may shall should can might will would could only all any every each some both
     either before after until more less fewer least most at above below over under
@@ -59,7 +59,7 @@ GUARDED = NEGATIONS | _set("""
     always sometimes permitted prohibited allowed forbidden required optional
     """)
 
-# Guards by their sense: words of one class say the same, words of two do not.
+# Guards by meaning: words of one class are equivalent.
 GUARD_CLASSES = {
     name: _list(ring)
     for name, ring in (
@@ -93,8 +93,8 @@ GUARD_CLASSES = {
         ("maximum", "maximum maximal"),
     )
 }
-# Classes without which a sentence says more than before. A "must" or an "all" may go:
-# "the holder pays", "members vote".
+# Classes whose omission extends the meaning of a sentence. A "must" or an "all" may be
+# omitted: "the holder pays", "members vote".
 NEVER_DROPPED = _set("""
     may should not some most many few only minimum maximum more less sometimes usually
     until unless except within before after both off
@@ -124,7 +124,8 @@ IRREGULAR = {
     for base, *forms in [verb.split()]
     for form in forms
 }
-# "The rules say that", "according to": they report, and need not be in the passage.
+# "The rules say that", "according to": reporting words, which need not be in the
+# passage.
 REPORTING = _set("""
     according says say said states state stated specifies specify mentions mention rule
     rules document documents source sources text passage handbook excerpt context word
@@ -134,7 +135,7 @@ REPORTING = _set("""
 # Words that ask for a text verbatim.
 TELLING = _set("say tell show content contents wording quote cite read")
 
-# What "not", "without" ... negate ends at one of these; see `negation`.
+# The scope of "not", "without" ... ends at one of these; see `negation`.
 AUXILIARIES = _set("""
     am is are was were be been being do does did has have had can could may might must
     shall should will would
@@ -146,12 +147,12 @@ DENIALS = _set("""
     prohibit prohibits prohibited ban bans banned
     """)
 EXCEPTIONS = _set("without except excepting excluding")
-# They say that something is not there, without negating a word.
+# Words of absence that negate no other word.
 LACKS = _set("""
     lack lacks lacking fail fails failed failing forget forgets forgot forgotten lose
     loses lost losing miss misses missing refuse refuses refused absent besides beside
     """)
-# The shortest rest of a word that such a beginning negates.
+# The minimum length of a word after a negative prefix.
 NEGATIVE_PREFIXES = {"non": 4, "un": 4, "in": 5, "im": 5, "il": 5, "ir": 5}
 
 NUMBER_WORDS = {
@@ -182,8 +183,7 @@ MONTHS = _set("""
     december
     """)
 
-# What an upper or a lower bound is called; a question for one is not answered by the
-# other.
+# Names of upper and lower bounds; a question for one is not answered by the other.
 UPPER = _list("""
     maximum maximal most highest largest longest latest biggest greatest
     """)
@@ -216,7 +216,7 @@ LOWER_PHRASES = (
     "strictly more than",
 )
 
-# Words that a paraphrase uses for one another; too loose for a search.
+# Interchangeable words in paraphrases; too loose for a search.
 PARAPHRASES = tuple(
     frozenset(ring.split())
     for ring in (
@@ -232,7 +232,7 @@ PARAPHRASES = tuple(
     )
 )
 
-# One word in several shapes: these weigh the same. Closed: bounds and spans of time.
+# Variants of one word with equal weight. A closed list: bounds and periods.
 EQUIVALENT = tuple(
     tuple(ring.split())
     for ring in (
@@ -247,7 +247,7 @@ EQUIVALENT = tuple(
     )
 )
 
-# Parts of a document: a number after one of these counts nothing.
+# Parts of a document: a number after one of these is not a quantity.
 PARTS = _list("""
     annex appendix article chapter clause figure item no page paragraph part regulation
     rule schedule sec section table volume
@@ -270,7 +270,7 @@ DAYS = _set("""
     dawn dusk sunrise sunset
     """)
 
-# General words that a question may use and its answer need not: they weigh little.
+# General words that a question may contain and its answer need not: low weight.
 COMMON = _set("""
     able actual agree amount apart appear ask available aware base become begin behave
     believe belong big bring build bring carry case cause certain change choose clear
@@ -370,7 +370,7 @@ ORDINALS = tuple(
 
 _LENGTHS = "metre meter centimetre millimetre kilometre km cm mm m foot feet inch mile"
 _MONEY = "$ \u20ac \u00a3 \u00a5 euro dollar pound cent"
-# What can be measured, and its units.
+# Measurable quantities, and their units.
 ATTRIBUTES = {
     noun: tuple(units.split())
     for nouns, units in (

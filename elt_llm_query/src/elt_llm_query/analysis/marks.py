@@ -1,4 +1,4 @@
-"""Identifiers, numbers and short forms: what another wording must keep."""
+"""Identifiers, numbers and short forms, which a rewrite must preserve."""
 
 import re
 import unicodedata
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from elt_llm_query.analysis.lexicon import NUMBER_WORDS
 from elt_llm_query.analysis.quantities import numbers
 
-# A word with what is joined to it: BMS-986158, 3.2.1(a), 20:00, 1,000.
+# A word with attached parts: BMS-986158, 3.2.1(a), 20:00, 1,000.
 _TOKEN = re.compile(r"[^\W_]+(?:[-.'/&:,][^\W_]+|\([^\W_]{1,4}\))*")
 _PART = re.compile(r"[^\W_]+")
 _SHORT_FORM = re.compile(r"[A-Z][A-Z0-9]+s?")
@@ -17,7 +17,7 @@ _IDENTIFIER = re.compile(r"(?<![\w-])(?=[^\W_]*[-_/]?\d|\w+[-_/])\w+(?:[-_./]\w+
 
 
 def identifiers(text: str) -> Iterator[tuple[tuple[int, int], str]]:
-    """Names with a letter and a digit in them (`BMS-986158`, `HbA1c`), and where."""
+    """Return names with a letter and a digit (`HbA1c`), with positions."""
     for match in _IDENTIFIER.finditer(text):
         name = match[0]
         if any(c.isalpha() for c in name) and any(c.isdigit() for c in name):
@@ -25,7 +25,7 @@ def identifiers(text: str) -> Iterator[tuple[tuple[int, int], str]]:
 
 
 def marks(text: str) -> dict[str, str]:
-    """The marks of a text in order: in one form, and as written.
+    """Return the marks of a text in order: normalised, and as written.
 
     A mark is a word with a digit, a number written out, or a short form in capitals.
     """
@@ -39,7 +39,7 @@ def marks(text: str) -> dict[str, str]:
 
 
 def find_missing(question: str, text: str) -> list[str]:
-    """Marks of `question`, as written there, that `text` lacks."""
+    """Return marks of `question`, as written there, that `text` lacks."""
     have = marks(text).keys() | numbers(text)
     return [written for form, written in marks(question).items() if form not in have]
 

@@ -1,7 +1,7 @@
-"""Which words of a text are negated: "not insured", "without a licence", "unpaid".
+"""Find the negated words of a text: "not insured", "without a licence", "unpaid".
 
-What only denies the verb ("pays no deposit", "may not vote") leaves the words after it
-open: such a sentence answers what is asked of them.
+A negation of the verb only ("pays no deposit", "may not vote") leaves the following
+words open: such a sentence still answers questions about them.
 """
 
 import re
@@ -28,7 +28,7 @@ from elt_llm_query.analysis.term_match import phrases, stems_match
 
 
 class Sign(StrEnum):
-    """Whether a word is affirmed, negated, or follows a denied verb."""
+    """Whether a word is affirmed, negated, or follows a negated verb."""
 
     PLAIN = "plain"
     NEGATED = "negated"
@@ -38,7 +38,7 @@ class Sign(StrEnum):
 Signed = tuple[tuple[str, Sign], ...]
 
 OPPOSITE = {Sign.PLAIN: Sign.NEGATED, Sign.NEGATED: Sign.PLAIN, Sign.OPEN: Sign.OPEN}
-# Bounds, and phrases that negate nothing.
+# Bounds, and phrases without negation.
 _NO_CUE = re.compile(
     rf"\b(?:{phrases((*UPPER_PHRASES, *LOWER_PHRASES, 'not only', 'or not'))})",
     re.IGNORECASE,
@@ -48,7 +48,7 @@ _OTHER_THAN = {"than": ("other", "rather"), "from": ("apart", "aside")}
 _HAVING = ("with", "having")
 _OR = ("or", "nor")
 _WORDS = 65_536  # whose negative beginnings are kept
-_REACH = 6  # words after a "not" that it can negate
+_REACH = 6  # words after a "not" that are in its scope
 _COMMON = frozenset(map(stem, COMMON))
 _CUES = frozenset({*DENIALS, *LACKS, *EXCEPTIONS, *_OTHER_THAN, "no", "not", "non"})
 _LOOSE = ("un", "non")  # before any form of a word: unlicensed, of a licence
@@ -72,7 +72,7 @@ def _names(word: str) -> bool:
 
 
 class Signs:
-    """Which words of a text are negated, looked up by their stems."""
+    """The negated words of a text, looked up by stem."""
 
     def __init__(self, text: str) -> None:
         self.words = read_signs(text)
@@ -88,11 +88,11 @@ class Signs:
 
     @cached_property
     def denies_a_verb(self) -> bool:
-        """True where a verb is denied."""
+        """Return True if a verb is negated."""
         return any(sign is Sign.OPEN and denies(word) for word, sign in self.words)
 
     def negates_any(self, terms: Iterable[str]) -> bool:
-        """Return whether it denies a verb or negates one of these stems."""
+        """Return whether a verb or one of these stems is negated."""
         return self.denies_a_verb or any(
             Sign.NEGATED in self.of(term) for term in terms
         )
@@ -116,7 +116,7 @@ class Signs:
         )
 
     def of(self, term: str) -> frozenset[Sign]:
-        """Return the signs of the words of a stem, empty where there is none.
+        """Return the signs of the words with a stem; empty if there are none.
 
         A word that negates the stem by its prefix ("unpaid") counts too.
         """
@@ -133,7 +133,7 @@ class Signs:
         return frozenset(self._by_stem.get(term, ()))
 
     def bases_of(self, term: str) -> list[str]:
-        """Return the stems that words of this stem negate by how they begin."""
+        """Return the stems that words with this stem negate by a prefix."""
         return self._bases_of.get(term, [])
 
     def signs_by_prefix(self, term: str) -> frozenset[Sign]:
@@ -150,17 +150,17 @@ _DENYING = {**_OPPOSITES, Sign.PLAIN: {Sign.NEGATED, Sign.OPEN}}
 
 
 class HasSigns(Protocol):
-    """A text that reads its signs when they are first asked for."""
+    """A text whose signs are computed at first use."""
 
     @property
     def signs(self) -> Signs:
-        """Which of its words are negated."""
+        """Return its signs."""
 
 
 def signs_agree(
     terms: Iterable[str], asked: Signs, layers: Sequence[HasSigns], *, affirmed: bool
 ) -> bool:
-    """Return whether each word of a question is negated as it is asked for, or absent.
+    """Return whether each word of a question has the same sign here, or is absent.
 
     Args:
         terms: Stems of the question.
@@ -176,7 +176,7 @@ def signs_agree(
 def _same_sign(
     term: str, asked: Signs, layers: Sequence[HasSigns], wrong: Mapping[Sign, set[Sign]]
 ) -> bool:
-    """Whether one word is negated as it is asked for, or is not there.
+    """Return whether one word has the same sign, or is absent.
 
     `wrong` holds the signs which alone do not answer a sign of the question.
     """
@@ -194,14 +194,14 @@ def _same_sign(
 
 
 def differ(one: Signs, other: Signs, terms: Iterable[str]) -> bool:
-    """Return whether one text negates a stem that the other has as it is."""
+    """Return whether one text negates a stem that the other affirms."""
     apart = {frozenset([Sign.PLAIN]), frozenset([Sign.NEGATED])}
     return any({one.of(term), other.of(term)} == apart for term in terms)
 
 
 @lru_cache(maxsize=_WORDS)
 def bases(word: str) -> tuple[tuple[str, str], ...]:
-    """Each negative beginning that a word may have, and the stem of the rest."""
+    """Return each possible negative prefix of a word, with the stem of the rest."""
     return tuple(
         (prefix, stem(word.removeprefix(prefix)))
         for prefix, least in NEGATIVE_PREFIXES.items()
@@ -210,9 +210,9 @@ def bases(word: str) -> tuple[tuple[str, str], ...]:
 
 
 def _signs(clause: Sequence[str], names: Sequence[bool]) -> list[Sign]:
-    """The sign of each word of one clause; `names` says which may be of a name."""
+    """Return the sign of each word of one clause."""
     signs = [Sign.PLAIN] * len(clause)
-    # Most clauses deny nothing, and a set sees that faster than a look at each word.
+    # Most clauses contain no negation, which a set operation detects fastest.
     if _CUES.isdisjoint(clause) and not any(word.endswith("n't") for word in clause):
         return signs
     for place, word in enumerate(clause):
@@ -229,12 +229,12 @@ def _signs(clause: Sequence[str], names: Sequence[bool]) -> list[Sign]:
 
 
 def denies(word: str) -> bool:
-    """True for "not", "no", "isn't", "never", "forbidden" and the like."""
+    """Return True for "not", "no", "isn't", "never", "forbidden" and the like."""
     return word in DENIALS or word in ("no", "not") or word.endswith("n't")
 
 
 def _excepts(clause: Sequence[str], place: int) -> bool:
-    """True where the word negates the next words and not the verb of the sentence."""
+    """Return True if the word negates the next words and not the sentence's verb."""
     word, before = clause[place], clause[place - 1] if place else ""
     if word in EXCEPTIONS or word == "non":
         return True
@@ -281,7 +281,7 @@ def _with_names(
 
 
 def _scope(clause: Sequence[str], start: int) -> Iterator[int]:
-    """Places of what is negated: the next word that says something, and its "or"s."""
+    """Return the positions of the negated words."""
     began = ended = False
     for place, word in enumerate(clause[start : start + _REACH], start):
         if word in SUBORDINATORS or word in RELATIVES or word == "and":

@@ -1,7 +1,7 @@
-"""Text brought to one form for comparing, with the way back to the original.
+"""Normalise text for comparison, with a mapping back to the original.
 
-Two texts that differ only in white space, ligatures, quote marks, dashes, soft hyphens
-or case have the same form.
+Two texts that differ only in white space, ligatures, quotation marks, dashes, soft
+hyphens or case have the same normal form.
 """
 
 import re
@@ -21,18 +21,18 @@ _LINE_HYPHEN = re.compile(r"(?<=\w)[-\u2010][ \t]*\r?\n[ \t]*(?=[^\W\d_])")
 
 
 class Normal(NamedTuple):
-    """`text[i]` was made from character `offsets[i]` of the original."""
+    """`text[i]` comes from character `offsets[i]` of the original."""
 
     text: str
     offsets: list[int]
 
     def original(self, start: int, end: int) -> tuple[int, int]:
-        """The span of the original that `text[start:end]` was made from."""
+        """Return the span of the original for `text[start:end]`."""
         return self.offsets[start], self.offsets[end - 1] + 1
 
 
 def normalise(text: str, *, join_hyphens: bool = True) -> Normal:
-    """Return the comparing form of `text`.
+    """Return the normal form of `text`.
 
     A hyphen at the end of a line is dropped together with the break (`join_hyphens`),
     or kept without the break: both readings of such a word are possible.
@@ -93,7 +93,7 @@ def _form(char: str) -> str:
 
 
 def _line_hyphens(text: str, *, keep_hyphen: bool) -> frozenset[int]:
-    """Indexes of the characters of line-end hyphenation that are left out."""
+    """Return indexes of line-end hyphens and breaks to leave out."""
     return frozenset(
         index
         for hyphen in _LINE_HYPHEN.finditer(text)

@@ -13,7 +13,7 @@ _TOKEN = re.compile(
 
 
 def guards(text: str) -> Counter[str]:
-    """What must be equal in a quote and its source, counted.
+    """Count the parts that must be equal in a quote and its source.
 
     Numbers with the word that follows (their unit), and guarded words. Number words
     count as their digits.
@@ -36,13 +36,13 @@ def join_number_words(text: str) -> str:
 
 
 def numbers(text: str) -> set[str]:
-    """The numbers of a text, thousands separators dropped, number words as digits."""
+    """Return the numbers of a text, without thousands separators, words as digits."""
     tokens = _TOKEN.findall(join_number_words(normalise(text).text))
     return {plain_number(t) for t in tokens if t in NUMBER_WORDS or t[-1].isdigit()}
 
 
 def negations(text: str) -> int:
-    """How many words of the text negate."""
+    """Return the number of negating words in the text."""
     from_words = Counter(_TOKEN.findall(normalise(text).text))
     return sum(n for word, n in from_words.items() if word in _NEGATIVE)
 

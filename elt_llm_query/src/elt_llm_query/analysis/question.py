@@ -1,4 +1,4 @@
-"""What a question asks: its matter, the form its answer must have, what it names."""
+"""Analyse a question: its subject, the required form of its answer, its names."""
 
 import re
 from collections.abc import Iterable
@@ -27,13 +27,13 @@ from elt_llm_query.analysis.stems import question_stems, stem, words
 from elt_llm_query.analysis.table_question import TableQuestion, parse_table_question
 
 _QUESTIONS = 256  # questions whose analysis is kept, with their rewrites and subjects
-# A common word ("rule", "must") is worth about half a telling one, so that two of them
-# do not outweigh it.
+# A common word ("rule", "must") weighs about half a distinctive one, so that two of
+# them do not outweigh it.
 COMMON_WEIGHT = 0.45
 
 
 class Form(StrEnum):
-    """The form an answer must have."""
+    """The form that an answer must have."""
 
     OPEN = "open"
     NUMBER = "number"
@@ -87,7 +87,7 @@ _COUNTED = re.compile(
 )
 _MUCH_TIME = re.compile(r"(\bhow\s+much\s+(?:\w+\s+)?)time\b", re.IGNORECASE)
 _SHOUTED = 0.6
-_NEGATING = EXCEPTIONS | {"non"}  # they negate, and are no matter themselves
+_NEGATING = EXCEPTIONS | {"non"}  # negations, not part of the subject
 _NAME = re.compile(
     r"\b(?:[A-Z][\w.&'-]*[A-Z0-9][\w.&-]*|[A-Z]*\d[\w.:/-]*|[A-Z][\w'-]+)"
 )
@@ -95,9 +95,9 @@ _NAME = re.compile(
 
 @dataclass(frozen=True)
 class QuestionAnalysis:
-    """A question taken apart, once for all stages.
+    """The analysis of a question, computed once for all stages.
 
-    What is seldom needed is worked out when it is first asked for.
+    Rarely needed parts are computed at first use.
 
     Attributes:
         text: The question.
@@ -159,10 +159,10 @@ class QuestionAnalysis:
 
 @lru_cache(maxsize=_QUESTIONS)
 def analyse(text: str) -> QuestionAnalysis:
-    """Take a question apart.
+    """Analyse a question.
 
     Args:
-        text: The question as it was asked.
+        text: The question.
 
     Returns:
         The analysis, the same object for the same text.
@@ -186,7 +186,7 @@ def analyse(text: str) -> QuestionAnalysis:
 
 
 def defined_term(text: str) -> str:
-    """What a question wants defined, or an empty string."""
+    """Return the term whose definition a question asks for, or an empty string."""
     patterns = (_TERM_OF, _TERM_MEANS, _DEFINE, _WHAT_IS)
     asked = next((m for m in (p.search(text) for p in patterns) if m), None)
     if asked is None:

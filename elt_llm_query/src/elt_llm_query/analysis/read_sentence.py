@@ -1,7 +1,7 @@
-"""A sentence read once: its words, stems, numbers, and what it negates.
+"""A sentence with cached features: its words, stems, numbers, and negations.
 
-Scoring, constraints and quoting ask the same questions of the same sentences. Each is
-answered when it is first asked, and kept with the sentence.
+Scoring, constraints and quoting need the same features of the same sentences. Each is
+computed at first use and cached with the sentence.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _SOURCES, _TEXTS = 256, 4096
 
 @dataclass(frozen=True)
 class Sentence:
-    """`source[start:end]`: a sentence, a list item, or any other stretch of text."""
+    """`source[start:end]`: a sentence, a list item, or any other span of text."""
 
     start: int
     end: int
@@ -72,7 +72,7 @@ class Sentence:
 
     @cached_property
     def refers_back(self) -> bool:
-        """True for "It must", "In that case": the one before is needed with it."""
+        """Return True for "It must", "In that case", which need the sentence before."""
         return refers_back(self.text)
 
     @cached_property
@@ -95,6 +95,6 @@ def sentences(text: str) -> tuple[Sentence, ...]:
 
 @lru_cache(maxsize=_TEXTS)
 def sentence_index(text: str, start: int) -> int | None:
-    """Return the place of the sentence of a source that begins at `start`."""
+    """Return the index of the sentence of a source that begins at `start`."""
     places = (i for i, one in enumerate(sentences(text)) if one.start == start)
     return next(places, None)

@@ -1,8 +1,8 @@
-"""Marks that point into a document's own list of references: "[3]", "[2,3]", "[4-6]".
+"""Marks that refer to a document's own list of references: "[3]", "[2,3]", "[4-6]".
 
-Numbers in brackets are such marks only where the document lists its references, or has
-many of them, and only up to their last number. A range "[0, 1]", an amount in brackets
-and what begins a line are left as they are.
+Numbers in brackets are marks only if the document lists its references, or has many
+marks, and only up to their last number. A range "[0, 1]", an amount in brackets and
+brackets at the start of a line are left unchanged.
 """
 
 import re
@@ -65,7 +65,7 @@ def count_references(document: str) -> int:
 
 
 def may_hold_marks(text: str) -> bool:
-    """Return whether a part of a document has numbers in brackets behind words."""
+    """Return whether a part of a document has numbers in brackets after words."""
     return "[" in text and _MARK.search(text) is not None
 
 
@@ -102,6 +102,6 @@ def _count_entries(document: str, start: int) -> int:
 
 
 def _count_used(document: str) -> int:
-    """The highest number of marks that no list explains, where there are many."""
+    """Return the highest number of marks without a list, if there are many."""
     used = {int(n) for m in _MARK.finditer(document) for n in _NUMBER.findall(m[0])}
     return max(used) if len(used) >= FEWEST_USED and min(used) > 0 else 0

@@ -1,4 +1,4 @@
-"""Numbers of rules in a question, and which part of a chunk is of which rule."""
+"""Rule numbers in a question, and the parts of a chunk that belong to a rule."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,8 +31,8 @@ _LEADER = re.compile(r"\s\.\s\d{1,4}\b|(?:\.\s?){4,}\d{1,4}\b")
 def rule_numbers(question: str) -> Iterator[Number]:
     """Yield spans of rule numbers and their canonical forms, the longest first.
 
-    A plain number counts after a word ("rule 5", "§ 5"); one with a single dot also
-    where no unit follows.
+    A plain number counts after a word ("rule 5", "§ 5"); one with a single dot also if
+    no unit follows.
     """
     for match in _GRAMMAR.question.finditer(question):
         word, book, number = match["word"], match["book"], match["number"]
@@ -78,7 +78,7 @@ class RuleRequest(NamedTuple):
 
 
 def rule_request(question: str, numbers: Sequence[Number]) -> RuleRequest:
-    """Return the one rule that a question asks to be told, if it does.
+    """Return the only rule whose text a question asks for, if it does.
 
     Args:
         question: The question.
@@ -102,7 +102,7 @@ def is_contents(text: str) -> bool:
 def rule_stretches(
     spans: Sequence[RuleSpan], rule: str, *, below: bool
 ) -> list[tuple[int, int]]:
-    """Return the spans of a rule and, if wanted, of those below it; adjacent joined."""
+    """Return the spans of a rule and, optionally, of those below it, joined."""
     return merge_spans(
         (s.start, s.end)
         for s in spans
@@ -111,7 +111,7 @@ def rule_stretches(
 
 
 def merge_spans(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Spans in order, those that touch as one."""
+    """Return spans in order, joining adjacent ones."""
     ordered = sorted(spans)
     joined = ordered[:1]
     for _, (start, end) in pairwise(ordered):

@@ -1,4 +1,4 @@
-"""Words, stems and sentences of a text, with their places in it."""
+"""Words, stems and sentences of a text, with their positions in it."""
 
 import re
 from collections.abc import Iterator
@@ -49,26 +49,23 @@ class Piece(NamedTuple):
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """The English Snowball stem of a word in lower case, without a possessive 's.
-
-    An irregular past has the stem of its verb: "paid" that of "pay".
-    """
+    """Return the English Snowball stem of a lower-case word, without 's."""
     lowered = word.lower().replace("\u2019", "'").removesuffix("'s").strip("'")
     return stem_word(IRREGULAR.get(lowered, lowered))
 
 
 def words(text: str) -> list[str]:
-    """Words and numbers as written, in order."""
+    """Return words and numbers as written, in order."""
     return WORD.findall(text)
 
 
 def stems(text: str) -> list[str]:
-    """Stems of the content words, in order; stop words are left out."""
+    """Return stems of the content words, in order, without stop words."""
     return [stem(w) for w in words(text) if w.lower() not in STOP_WORDS]
 
 
 def question_stems(question: str) -> list[str]:
-    """Stems of what a question asks about, once each, in order.
+    """Return stems of a question's subject, once each, in order.
 
     Words of the question's form ("which", "list", "means") are left out unless nothing
     else remains.
@@ -79,7 +76,7 @@ def question_stems(question: str) -> list[str]:
 
 
 def pieces(text: str) -> list[Piece]:
-    """Sentences and list items of `text`, in order.
+    """Return sentences and list items of `text`, in order.
 
     Each is stripped; a bullet or number standing alone joins what follows.
     """
@@ -112,7 +109,7 @@ def refers_within(sentence: str) -> bool:
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Spans of non-empty sentences; no sentence crosses a break."""
+    """Return spans of non-empty sentences; no sentence crosses a break."""
     position = 0
     for line in _split(text):
         begun: tuple[int, int] | None = None
@@ -145,7 +142,7 @@ def _completes(sentence: str) -> bool:
 
 
 def _split(text: str) -> Iterator[str]:
-    """The text cut after each breaking newline; the parts joined are the text."""
+    """Split the text after each breaking newline; joined, the parts are the text."""
     start = 0
     for newline in _BREAK.finditer(text):
         yield text[start : newline.end()]

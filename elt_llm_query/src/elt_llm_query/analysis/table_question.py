@@ -1,4 +1,4 @@
-"""What a question asks of a table: the highest, a count, a sum, rows, or one cell."""
+"""Analyse a question to a table: the highest, a count, a sum, rows, or one cell."""
 
 import re
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from elt_llm_query.analysis.stems import question_stems, stem, words
 
 
 class Ask(StrEnum):
-    """What is wanted."""
+    """The requested operation."""
 
     MOST = "most"
     LEAST = "least"
@@ -38,11 +38,11 @@ class NumberLimit:
 
 @dataclass(frozen=True)
 class TableQuestion:
-    """A question of a table, taken apart.
+    """A parsed question to a table.
 
-    `subject` names what the rows are ("which country"); `matter` holds the stems that
-    have to be in the table. `between`: it asks which of some named rows.
-    `measure` is the stem of what is longest or shortest; empty for other superlatives.
+    `subject` names the kind of the rows ("which country"); `matter` has the stems that
+    must be in the table. `between`: it asks which of some named rows. `measure` is the
+    stem of what is longest or shortest; empty for other superlatives.
     """
 
     ask: Ask
@@ -135,7 +135,7 @@ _CELL = re.compile(
 
 
 def parse_table_question(question: str) -> TableQuestion | None:
-    """What is asked of a table, or None where the question has no such form."""
+    """Parse a question to a table; None if it has no such form."""
     limit, rest = limit_of(question)
     ask, rest = _ask(rest, limit)
     if ask is None:
@@ -150,7 +150,7 @@ def parse_table_question(question: str) -> TableQuestion | None:
 
 
 def _measure(question: str) -> str:
-    """The noun after "longest", which no other word of the question can replace."""
+    """Return the noun after "longest", which no other word of the question replaces."""
     longest = _LONG.search(question)
     if longest is None:
         return ""
@@ -159,7 +159,7 @@ def _measure(question: str) -> str:
 
 
 def _ask(question: str, limit: NumberLimit | None) -> tuple[Ask | None, str]:
-    """The form, and the question without the words that express it."""
+    """Return the form, and the question without the words that express it."""
     if _COUNT.search(question) and (limit or _LISTED.search(question)):
         return Ask.COUNT, _LISTED.sub(" ", question)
     if limit:
@@ -176,7 +176,7 @@ def _ask(question: str, limit: NumberLimit | None) -> tuple[Ask | None, str]:
 
 
 def limit_of(question: str) -> tuple[NumberLimit | None, str]:
-    """The comparison with a number, and the question without it."""
+    """Return the comparison with a number, and the question without it."""
     for operator, pattern in _OPERATORS:
         comparison = re.search(
             rf"(?<![\w-])(?:{pattern})\s*{_NUMBER}", question, re.IGNORECASE
@@ -195,15 +195,15 @@ def limit_of(question: str) -> tuple[NumberLimit | None, str]:
 
 
 def _noun(rest: str) -> str:
-    """The stem of the first word, unless it is a stop word."""
+    """Return the stem of the first word, unless it is a stop word."""
     first = re.match(r"\s*([^\W\d_]+)", rest)
     return stem(first[1]) if first and first[1].lower() not in STOP_WORDS else ""
 
 
 def _subject(question: str) -> tuple[str, str]:
-    """What the rows are called, and the question without it.
+    """Return the kind of the rows, and the question without it.
 
-    "Which wholesaler from Norway" is a wholesaler; Norway has to be in the table.
+    In "Which wholesaler from Norway" it is a wholesaler; Norway must be in the table.
     """
     asked = _SUBJECT.search(question)
     if asked is None or asked["subject"].lower() in _BARE:

@@ -1,6 +1,6 @@
-"""Reviews in the database: what was generated, every decision, and exported sheets.
+"""Reviews in the database: generated items, every decision, and exported sheets.
 
-A decision is never changed: each revision is a row of its own, and the newest is the
+A decision is never changed: each revision is a separate row, and the newest is the
 state of its item. SQLite serialises the transactions of all processes, so that of two
 writers on the same revision one is refused.
 """
@@ -30,8 +30,8 @@ from elt_llm_core.reviews.succession import successors
 from elt_llm_core.store.database.codec import digest_of, pack_json, unpack_json
 from elt_llm_core.store.database.reader import Reader
 
-# The sheets of a product that can come back as a three-way merge: a reviewer who
-# exports every working hour of a month stays below it.
+# Stored exports per product for three-way merges: more than one for every working hour
+# of a month.
 KEPT_SHEETS = 200
 _NEWEST = (
     "select content from review r where product = ? and revision = (select "
@@ -51,7 +51,7 @@ _PUT_ITEM = (
 
 
 class Reviews:
-    """The reviews of a data root. Safe between threads and between processes."""
+    """The reviews of a data root. Safe between threads and processes."""
 
     def __init__(
         self,
@@ -62,18 +62,18 @@ class Reviews:
         self._transaction = transaction
 
     def products(self) -> list[ProductProgress]:
-        """Return how far each product's review is, by name."""
+        """Return the progress of each product's review, by name."""
         return [self.progress(row[0]) for row in self._truth.rows(_PRODUCTS)]
 
     def progress(self, product: str) -> ProductProgress:
-        """Return how far the review of a product is. Raises UnknownProductError."""
+        """Return the progress of a product's review. Raises UnknownProductError."""
         return ProductProgress.of(product, self.items(product))
 
     def items(self, product: str) -> list[ReviewItem]:
-        """Return the items of a product as last generated, then those that are gone.
+        """Return the last generated items of a product, then missing ones.
 
         Raises:
-            UnknownProductError: No run generated it, and nothing of it was decided.
+            UnknownProductError: If no run generated it, and there are no decisions.
         """
         with self._truth.snapshot():
             items = _join_sides(product, *self._sides(self._truth.rows, product))
@@ -83,10 +83,10 @@ class Reviews:
         return items
 
     def state(self, product: str) -> str:
-        """Return what changes with every item and every decision of a product.
+        """Return a value that changes with every item and decision of a product.
 
         Args:
-            product: Its name; the product need not be there.
+            product: Its name; the product need not exist.
         """
         with self._truth.snapshot():
             items = self._truth.rows(
@@ -116,21 +116,21 @@ class Reviews:
     def change(
         self, product: str, changes: Sequence[ReviewChange], reviewer: str
     ) -> list[ReviewItem]:
-        """Record what a person decided, for all of the items or for none.
+        """Record a person's decisions, for all of the items or for none.
 
         Args:
-            product: Its name.
-            changes: What to change, each item once.
-            reviewer: Who decides.
+            product: The name of the product.
+            changes: The changes, each item once.
+            reviewer: The name of the reviewer.
 
         Returns:
-            The items as they are now, in the order of `changes`. A change that changes
-            nothing adds no revision.
+            The current items, in the order of `changes`. A change without effect adds
+            no revision.
 
         Raises:
-            UnknownItemError: An item of that id is not there.
-            UsageError: A field cannot be edited, or the status cannot be set.
-            StaleReviewError: An item has another revision than `changes` names.
+            UnknownItemError: If there is no item with that id.
+            UsageError: If a field cannot be edited, or the status cannot be set.
+            StaleReviewError: If an item has another revision than `changes` names.
         """
         now = utc_now()
         with self._write() as connection:
@@ -150,17 +150,17 @@ class Reviews:
     def undo(
         self, product: str, item_id: str, reviewer: str, revision: int | None = None
     ) -> ReviewItem:
-        """Take back the last revision of an item: a new revision says what was before.
+        """Undo the last revision of an item by a new one with the earlier content.
 
         Args:
-            product: Its name.
+            product: The name of the product.
             item_id: The item.
-            reviewer: Who takes it back.
+            reviewer: The name of the reviewer.
             revision: The revision the person saw; None skips the check.
 
         Raises:
-            UnknownItemError: The item is not there, or nothing of it was decided.
-            StaleReviewError: Another revision came meanwhile.
+            UnknownItemError: If there is no such item, or no decision on it.
+            StaleReviewError: If there is a newer revision.
         """
         now = utc_now()
         with self._write() as connection:
@@ -170,19 +170,19 @@ class Reviews:
             made = undo(product, item_id, _past(rows, product, item_id), reviewer, now)
             _append(connection, made)
             now_there = _one(rows, product, item_id)
-        if now_there is None:  # it was there a statement ago
+        if now_there is None:  # read by the statement before
             raise AssertionError
         return now_there
 
     def record(self, decisions: Iterable[Decision], seen: Mapping[str, int]) -> None:
-        """Add revisions that were made from what was read before, or none of them.
+        """Add revisions that are based on earlier reads, all or none of them.
 
         Args:
             decisions: The next revision of each item.
             seen: The revision that each item had when it was read, by id.
 
         Raises:
-            StaleReviewError: One of the items has another revision now.
+            StaleReviewError: If one of the items has another revision now.
         """
         with self._write() as connection:
             rows = _reading(connection)
@@ -195,17 +195,17 @@ class Reviews:
                 _append(connection, made)
 
     def sync(self, product: str, proposals: Sequence[Proposal]) -> SyncReport:
-        """Take over what a run generated, and compare every decision with it.
+        """Store the generated items of a run, and compare every decision with them.
 
-        A decision on the same evidence stays. One on other evidence is reopened, with
-        all that the person wrote. One whose item has another id now moves there.
+        A decision on the same evidence stays. One on changed evidence is reopened, with
+        the person's texts. One whose item has a new id moves to it.
 
         Args:
             product: The name of the product, such as `glossary:handbook`.
             proposals: All items of the product, in its order; ids differ.
 
         Returns:
-            What changed for decisions that were there.
+            The effects on existing decisions.
         """
         now = utc_now()
         with self._write() as connection:
@@ -232,7 +232,7 @@ class Reviews:
         )
 
     def put_sheet(self, sheet_id: str, product: str, content: Any) -> None:
-        """Keep what was exported, so that a sheet that comes back has its base."""
+        """Store an exported sheet as the base of its import."""
         with self._write() as connection:
             connection.execute(
                 "insert or ignore into review_sheet(sheet_id, product, content) "
@@ -264,7 +264,7 @@ class Reviews:
 
     @contextmanager
     def _write(self) -> Iterator[Connection]:
-        """One transaction: all of the body is stored, or nothing."""
+        """Run this block as one transaction."""
         with self._transaction() as connection:
             yield connection
             crash_point(CrashPoint.REVIEWS_HALF)
@@ -274,7 +274,7 @@ _Rows = Callable[[str, Sequence[Any]], list[Any]]
 
 
 def utc_now() -> str:
-    """Return the time as decisions note it, to the second."""
+    """Return the time of a decision, to the second."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 

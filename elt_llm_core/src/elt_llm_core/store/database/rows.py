@@ -1,4 +1,4 @@
-"""Statements that change rows of the truth. The caller holds the transaction."""
+"""Statements that change rows of the database. The caller holds the transaction."""
 
 import json
 import secrets
@@ -20,16 +20,16 @@ STAMP_BYTES = 8
 
 @dataclass
 class WordChanges:
-    """What the word index must learn, told at the end of a transaction.
+    """Changes of the word index, applied at the end of a transaction.
 
-    Between other statements SQLite would write a piece of index for each.
+    Between other statements SQLite would write an index segment for each.
     """
 
     went: list[tuple[int, str]] = field(default_factory=list)
     came: list[tuple[int, str]] = field(default_factory=list)
 
     def tell(self, connection: Connection) -> None:
-        """What went first: its row numbers may have been given anew."""
+        """Apply removals first, because row numbers may be reused."""
         connection.executemany(
             "insert into words(words, rowid, index_text) values('delete', ?, ?)",
             self.went,
@@ -41,7 +41,7 @@ class WordChanges:
 
 
 def next_seq(connection: Connection, collection: str) -> int:
-    """The number of the change being made, noted on the collection."""
+    """Return the number of the present change, recorded on the collection."""
     connection.execute("update counter set value = value + 1 where name = 'seq'")
     (seq,) = connection.execute(
         "select value from counter where name = 'seq'"
@@ -54,10 +54,10 @@ def next_seq(connection: Connection, collection: str) -> int:
 
 
 def mark_change(connection: Connection, collection: str, seq: int) -> None:
-    """Give a change a stamp that no other history of this data root has.
+    """Give a change a stamp that is unique among all histories of this data root.
 
-    A truth from a backup goes on with other stamps under the same numbers: an index
-    built from what came after the backup can be told by them.
+    A restored database continues with other stamps under the same numbers, which
+    identify indexes built from changes after the backup.
     """
     connection.execute(
         "insert into change values(?, ?, ?)",
@@ -66,7 +66,7 @@ def mark_change(connection: Connection, collection: str, seq: int) -> None:
 
 
 def stored_chunks(connection: Connection, document: str) -> list[tuple[int, str, str]]:
-    """Row number, id and searchable text of every chunk of a document."""
+    """Return row number, id and searchable text of every chunk of a document."""
     return connection.execute(
         "select num, node_id, index_text from node where document_id = ?", (document,)
     ).fetchall()
@@ -79,7 +79,7 @@ def remove_nodes(
     stale: Sequence[tuple[int, str, str]],
     words: WordChanges,
 ) -> None:
-    """Delete chunks (row number, id, searchable text) and remember that they went."""
+    """Delete chunks (row number, id, searchable text) and record their removal."""
     words.went += [(num, text) for num, _, text in stale]
     connection.executemany(
         "delete from node where num = ?", [(num,) for num, _, _ in stale]
@@ -122,7 +122,7 @@ def put_document_row(
 
 
 def _put_parts(connection: Connection, document: str, new: NewDocument) -> None:
-    """The pages and the sidecars, in place of those that were there."""
+    """Replace the pages and the sidecars."""
     for table in ("page", "sidecar"):
         connection.execute(f"delete from {table} where document_id = ?", (document,))
     connection.executemany(
@@ -147,9 +147,9 @@ def put_nodes(
     present: Container[str],
     words: WordChanges,
 ) -> None:
-    """Insert chunks; those whose id is `present` keep change number and vector.
+    """Insert chunks; those with a `present` id keep change number and vector.
 
-    A chunk with a `reason` and without a vector is put into quarantine.
+    A chunk with a `reason` and without a vector is quarantined.
     """
     (last,) = connection.execute("select coalesce(max(num), 0) from node").fetchone()
     new, bare, there = [], [], []
@@ -180,7 +180,7 @@ def put_nodes(
 
 
 def sha256_of(connection: Connection, document: str) -> list[str]:
-    """The digest of a document's source file; nothing where it is not there."""
+    """Return the digest of a document's source file, or an empty string."""
     rows = connection.execute(
         "select sha256 from document where document_id = ?", (document,)
     )
@@ -188,7 +188,7 @@ def sha256_of(connection: Connection, document: str) -> list[str]:
 
 
 def drop_unused_originals(connection: Connection, candidates: Iterable[str]) -> None:
-    """Forget those of the source files that no document names any more."""
+    """Delete those of the source files that no document references any more."""
     connection.executemany(
         "delete from original where sha256 = ?1 "
         "and not exists (select 1 from document where sha256 = ?1)",

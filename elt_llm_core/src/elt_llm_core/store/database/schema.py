@@ -1,4 +1,4 @@
-"""How the truth file is opened, and what its faults are called."""
+"""Open the database file, check its schema, and translate its errors."""
 
 import errno
 import os
@@ -18,10 +18,10 @@ from elt_llm_core.errors import (
 )
 from elt_llm_core.store.database.records import INDEXES, SCHEMA_VERSION
 
-# Begin the keys in `meta` of how far a collection or a document is trusted.
+# Prefixes of the keys in `meta` for the priority of a collection or a document.
 COLLECTION_PRIORITY = "priority:collection:"
 DOCUMENT_PRIORITY = "priority:document:"
-TITLE = "title:"  # begins the key in `meta` of what people call a collection
+TITLE = "title:"  # prefix of the key in `meta` for the title of a collection
 META = "create table meta(key text primary key, value text not null) without rowid"
 CHANGE = """
 create table change(
@@ -49,7 +49,7 @@ create table vector(
   num integer primary key, key blob not null unique, data blob not null,
   data_sum integer not null)
 """
-# A message whose `turn` is not empty belongs to one that was begun and not completed.
+# A message with a non-empty `turn` belongs to an incomplete turn.
 CONVERSATION = """
 create table conversation(
   conversation_id text primary key, owner text not null, title text not null,
@@ -62,7 +62,7 @@ create table message(
   role text not null check(role in ('user', 'assistant')), created text not null,
   text text not null, content text not null, primary key(conversation_id, ordinal))
 """
-# Every revision of a decision is kept: the newest is the state of its item.
+# Every revision of a decision is kept; the newest is the state of its item.
 REVIEW = """
 create table review_item(
   product text not null, item_id text not null, ordinal integer not null,
@@ -79,15 +79,15 @@ create table review_sheet(
   num integer primary key, sheet_id text not null unique, product text not null,
   content blob not null)
 """
-# `stop` is 1 once somebody asked a job to end; its process looks at it.
+# `stop` is 1 once a job was requested to end; its process polls it.
 JOB = """
 create table job(
   num integer primary key, job_id text not null unique, kind text not null,
   state text not null, stop integer not null default 0, created text not null,
   changed text not null, content text not null)
 """
-# Texts that were written of a subject, such as the summaries of a topic. A number is
-# never given twice, also not after the newest version was deleted.
+# Texts on a subject, such as the summaries of a topic. Numbers are never reused, even
+# after the newest version was deleted.
 VERSION = """
 create table numbering(
   kind text not null, subject text not null, last integer not null,
@@ -153,7 +153,7 @@ create index batch_run on batch_item(run, ordinal);
 
 
 def statements(script: str) -> list[str]:
-    """The statements of a script, one by one, so that they fit one transaction."""
+    """Split a script into statements, so that they fit into one transaction."""
     return [part.strip() for part in script.split(";\n") if part.strip()]
 
 
@@ -168,18 +168,18 @@ _WRITE_SIGNS = ("full", "readonly", "unable to open", "disk I/O")
 
 
 class _Connection(sqlite3.Connection):
-    """A connection that closes itself: threads end without telling it."""
+    """A connection that closes itself, because threads end without notice."""
 
     def __del__(self) -> None:
-        with suppress(sqlite3.ProgrammingError):  # it was never opened
+        with suppress(sqlite3.ProgrammingError):  # never opened
             self.close()
 
 
 def connect_writer(path: Path) -> sqlite3.Connection:
-    """A connection in autocommit mode; makes the file and its tables where needed.
+    """Return a connection in autocommit mode; create file and tables if missing.
 
-    The file is readable by its owner only. Raises TruthError for a file of another
-    schema, or one that is no truth file.
+    The file is readable by its owner only. Raises TruthError for a file with another
+    schema, or one that is not a database.
     """
     _make(path)
     with open_database(path, "mode=rw") as connection:
@@ -198,9 +198,9 @@ def connect_writer(path: Path) -> sqlite3.Connection:
 
 
 def connect_reader(path: Path) -> sqlite3.Connection | None:
-    """A connection that cannot write; None where a writer has not made the tables yet.
+    """Return a read-only connection; None if the tables do not exist yet.
 
-    Raises TruthError as `connect_writer` does.
+    Raises the TruthError of `connect_writer`.
     """
     refuse_newer(peek(path), path)
     try:
@@ -220,7 +220,7 @@ def connect_reader(path: Path) -> sqlite3.Connection | None:
 
 @contextmanager
 def open_database(path: Path, query: str) -> Iterator[sqlite3.Connection]:
-    """A connection that stays open after the body, unless the body fails."""
+    """Yield a connection that stays open after this block, unless it fails."""
     try:
         connection = sqlite3.connect(
             f"{path.absolute().as_uri()}?{query}",
@@ -244,7 +244,7 @@ def open_database(path: Path, query: str) -> Iterator[sqlite3.Connection]:
 
 
 def translate(error: sqlite3.DatabaseError, path: Path) -> StoreError:
-    """The error of the truth file as one of ours."""
+    """Return the project's error for an SQLite error."""
     text = str(error)
     if "locked" in text:
         return StoreLockedError("another process")
@@ -255,7 +255,7 @@ def translate(error: sqlite3.DatabaseError, path: Path) -> StoreError:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """All of the body or nothing of it."""
+    """Run this block as one transaction."""
     connection.execute("begin immediate")
     try:
         yield
@@ -268,7 +268,7 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 @contextmanager
 def faults_told(path: Path) -> Iterator[None]:
-    """What SQLite raises in the body, as one of our errors."""
+    """Convert SQLite's errors in this block to the project's errors."""
     try:
         yield
     except sqlite3.DatabaseError as error:
@@ -276,26 +276,26 @@ def faults_told(path: Path) -> Iterator[None]:
 
 
 def schema_of(connection: sqlite3.Connection) -> int:
-    """The schema of an open file; 0 where it has no tables yet."""
+    """Return the schema of an open file; 0 without tables."""
     return int(connection.execute("pragma user_version").fetchone()[0])
 
 
 def peek(path: Path) -> int:
-    """The schema that the file's own header tells; opening it would write beside it.
+    """Return the schema in the file's header, without opening the database.
 
-    0 for an empty file. Raises TruthError for what is no SQLite file or cannot be read.
+    It is 0 for an empty file. Raises TruthError for other files and unreadable ones.
     """
     size = _readable_size(path)
     if not size:
         return 0
     if size < HEADER_BYTES:
         raise TruthError(str(path), "is truncated", _RESTORE)
-    # Through SQLite: to open and close the file ourselves would give up the locks of
-    # every connection of this process, and the next process to leave would take away
-    # the log that they still read and write.
+    # Through SQLite: opening and closing the file directly would release the locks of
+    # every connection of this process, and the next process to exit would remove the
+    # log that is still in use.
     with open_database(path, "mode=ro&immutable=1") as connection, closing(connection):
-        # A full disk may cut the moving of the log into the file: the header counts
-        # pages that are still in the log. That is no damage, and no reason to refuse.
+        # A full disk may interrupt the checkpoint of the log: the header counts pages
+        # that are still in the log. That is no damage.
         connection.execute("pragma writable_schema = on")
         try:
             return schema_of(connection)
@@ -322,7 +322,7 @@ def _readable_size(path: Path) -> int:
 
 
 def refuse_newer(version: int, path: Path) -> None:
-    """Raise TruthError for a schema that only a later program knows."""
+    """Raise TruthError for a schema of a later version of the program."""
     if version > SCHEMA_VERSION:
         raise TruthError(
             str(path),
@@ -333,7 +333,7 @@ def refuse_newer(version: int, path: Path) -> None:
 
 
 def check_schema(version: int, path: Path) -> None:
-    """Raise TruthError, with the cure, for a schema that is not this program's."""
+    """Raise TruthError, with a hint, for a schema that is not this program's."""
     refuse_newer(version, path)
     if version < SCHEMA_VERSION:
         raise TruthError(
@@ -344,9 +344,9 @@ def check_schema(version: int, path: Path) -> None:
 
 
 def fold_log(connection: sqlite3.Connection) -> None:
-    """Move what the log holds into the file, so that the file alone is everything.
+    """Checkpoint the log, so that the file alone is complete.
 
-    The log stays where a reader still needs it or the disk refuses; nothing is lost.
+    The log stays if a reader still needs it or the disk is full; nothing is lost.
     """
     with suppress(sqlite3.DatabaseError):
         connection.execute("pragma busy_timeout = 100")
@@ -355,7 +355,7 @@ def fold_log(connection: sqlite3.Connection) -> None:
 
 
 def put_meta(connection: sqlite3.Connection) -> None:
-    """Note who made the file, and a name that no other data root has."""
+    """Record the creator of the file, and a unique name of the data root."""
     connection.executemany(
         "insert into meta values(?, ?)",
         [
@@ -366,7 +366,7 @@ def put_meta(connection: sqlite3.Connection) -> None:
 
 
 def require_whole(path: Path) -> None:
-    """Raise TruthError where the file is gone or empty but what it made is there."""
+    """Raise TruthError if the file is missing or empty but its indexes exist."""
     try:
         if path.is_file() and path.stat().st_size:
             return
@@ -379,7 +379,7 @@ def require_whole(path: Path) -> None:
 
 
 def _refuse_to_forget(path: Path, how: str) -> None:
-    """Raise TruthError where indexes or backups say that there was more."""
+    """Raise TruthError if indexes or backups show that there was more data."""
     indexes = (path.parent / INDEXES).glob("*/gen-*")
     backups = (path.parent / BACKUPS).glob("truth-*.sqlite3")
     for left in (*indexes, *backups):
@@ -391,10 +391,10 @@ def _refuse_to_forget(path: Path, how: str) -> None:
 
 
 def read_mode(path: Path) -> str:
-    """How SQLite is told to open the file for reading.
+    """Return SQLite's mode for reading the file.
 
-    Without a place for its log SQLite does not read a file, unless it is told that
-    nobody can write there: that is believed only of what nobody may write to.
+    Without a writable folder for its log SQLite cannot read a file, unless it is opened
+    as immutable, which is safe only if nobody may write to it.
     """
     log = Path(f"{path}-wal")
     if log.exists() and log.stat().st_size:
@@ -410,7 +410,7 @@ def _is_read_only(path: Path) -> bool:
 
 
 def _make(path: Path) -> None:
-    """An empty file of its owner's alone where there is none."""
+    """Create an empty file, readable by its owner only, if there is none."""
     require_whole(path)
     if path.exists():
         refuse_newer(peek(path), path)
@@ -424,7 +424,7 @@ def _make(path: Path) -> None:
 def _create(connection: sqlite3.Connection) -> None:
     with transaction(connection):
         if schema_of(connection):
-            return  # another process was faster
+            return  # another process created it first
         for statement in statements(TABLES):
             connection.execute(statement)
         put_meta(connection)

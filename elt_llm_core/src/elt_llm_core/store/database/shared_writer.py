@@ -1,4 +1,4 @@
-"""A connection for short changes that need no writer lock, such as a message."""
+"""A connection for short changes without the writer lock, such as a message."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,11 +12,10 @@ from elt_llm_core.store.database.reader import FILE, file_at
 
 
 class SharedWriter:
-    """One transaction at a time, of all threads.
+    """Runs one transaction at a time, for all threads.
 
-    SQLite lets one process write at a time and the others wait up to 30 s. The
-    connection is opened by the first change, and again where a restore put another
-    database in its place.
+    SQLite lets one process write at a time; the others wait up to 30 s. The connection
+    is opened by the first change, and again after a restore replaced the database.
     """
 
     def __init__(self, data_dir: Path) -> None:
@@ -28,13 +27,13 @@ class SharedWriter:
 
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
-        """Run the body as one transaction: all of it is stored, or nothing.
+        """Run this block as one transaction.
 
         Raises:
             NoDataError: If there is no database yet.
             TruthError: If its schema is older or newer than this program's.
             StoreWriteError: If the disk is full or read-only.
-            StoreLockedError: If another process writes for longer than 30 s.
+            StoreLockedError: If another process writes for more than 30 s.
         """
         with self._lock:
             connection = self._connect()

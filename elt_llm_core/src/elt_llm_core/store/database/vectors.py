@@ -1,4 +1,4 @@
-"""Vectors kept by the content they were made of, so that no text is embedded twice."""
+"""Vectors cached by content, so that no text is embedded twice."""
 
 from collections.abc import Iterable, Sequence
 from sqlite3 import Connection
@@ -10,20 +10,20 @@ from elt_llm_core.errors import EmbedError
 from elt_llm_core.identifiers import digest
 from elt_llm_core.store.database import codec
 
-IN_LIST = 500  # SQLite takes more variables, but short statements stay cached
-# Embedders give lengths between 1 and a few hundred; beyond this something is wrong.
+IN_LIST = 500  # SQLite allows more variables, but short statements stay cached
+# Embedders return lengths between 1 and a few hundred; larger ones are errors.
 LENGTHS = (1e-6, 1e6)
 
 
 def vector_key(model: str, text: str) -> bytes:
-    """The key of a text's vector by the model of the digest `model`."""
+    """Return the key of a text's vector by the model with the digest `model`."""
     return bytes.fromhex(digest(model, text))[:16]
 
 
 def find(connection: Connection, model: str, texts: Iterable[str]) -> dict[str, bytes]:
-    """Packed vectors by text; absent are texts that were never embedded.
+    """Return packed vectors by text, without texts that were never embedded.
 
-    A vector that is not as it was stored is absent too: it is made again.
+    Damaged vectors are left out too, and computed again.
     """
     wanted = {vector_key(model, text): text for text in texts}
     return {
@@ -34,13 +34,13 @@ def find(connection: Connection, model: str, texts: Iterable[str]) -> dict[str, 
 
 
 def missing(connection: Connection, model: str, texts: Sequence[str]) -> list[int]:
-    """Positions in `texts` that have no vector of the model, or a damaged one."""
+    """Return positions in `texts` without a sound vector of the model."""
     stored = find(connection, model, texts)
     return [position for position, text in enumerate(texts) if text not in stored]
 
 
 def list_damaged(connection: Connection, model: str, texts: Iterable[str]) -> list[str]:
-    """Those of the texts whose vector is not as it was stored."""
+    """Return the texts with a damaged vector."""
     wanted = {vector_key(model, text): text for text in texts}
     return [
         wanted[key]
@@ -50,7 +50,7 @@ def list_damaged(connection: Connection, model: str, texts: Iterable[str]) -> li
 
 
 def all_damaged(connection: Connection) -> list[int]:
-    """Row numbers of the vectors that are not as they were stored, of every model."""
+    """Return row numbers of the damaged vectors of every model."""
     rows = connection.execute("select num, key, data, data_sum from vector")
     return [num for num, *row in rows if not is_sound(*row)]
 
@@ -61,7 +61,7 @@ def forget(connection: Connection, rows: Iterable[int]) -> None:
 
 
 def is_sound(key: Any, data: Any, total: Any) -> bool:
-    """Whether a row has the check sum it was stored with."""
+    """Return whether a row matches its checksum."""
     if not (isinstance(key, bytes) and isinstance(data, bytes)):
         return False  # SQLite keeps values of any kind in any column
     return bool(codec.check_sum(key, data) == total)
@@ -70,7 +70,7 @@ def is_sound(key: Any, data: Any, total: Any) -> bool:
 def put(
     connection: Connection, model: str, texts: Sequence[str], unit: np.ndarray
 ) -> None:
-    """Keep unit vectors, shape (len(texts), d). The caller holds the transaction."""
+    """Store unit vectors, shape (len(texts), d). The caller holds the transaction."""
     keys = [vector_key(model, text) for text in texts]
     connection.executemany(
         "insert into vector(key, data, data_sum) values(?, ?, ?) on conflict(key) "
@@ -85,7 +85,7 @@ def put(
 def check_vectors(
     connection: Connection, model: str, texts: Sequence[str], vectors: np.ndarray
 ) -> np.ndarray:
-    """The vectors as unit rows. Raises EmbedError where one is not a usable vector."""
+    """Return the vectors as unit rows. Raises EmbedError for an unusable one."""
     if vectors.shape[:-1] != (len(texts),):
         raise _refusal(f"{len(texts)} texts returned vectors of shape {vectors.shape}")
     known = connection.execute(
@@ -106,7 +106,7 @@ def check_vectors(
 
 
 def in_lists(connection: Connection, statement: str, keys: Sequence[Any]) -> list[Any]:
-    """The rows of a statement with `in ({})`, asked in parts that stay cached."""
+    """Yield the rows of a statement with `in ({})`, in parts that stay cached."""
     rows: list[Any] = []
     for start in range(0, len(keys), IN_LIST):
         part = keys[start : start + IN_LIST]
@@ -116,7 +116,7 @@ def in_lists(connection: Connection, statement: str, keys: Sequence[Any]) -> lis
 
 
 def _rows(connection: Connection, keys: Sequence[bytes]) -> list[Any]:
-    """Key, packed vector and check sum of each key that is there."""
+    """Return key, packed vector and checksum of each existing key."""
     statement = "select key, data, data_sum from vector where key in ({})"
     return in_lists(connection, statement, keys)
 

@@ -49,15 +49,15 @@ class Versions:
         *,
         again: bool = False,
     ) -> Version:
-        """Keep a text under the next number of its subject.
+        """Store a text under the next number of its subject.
 
         Args:
-            kind: What was written.
-            subject: Of what: the id of a template, a topic or a concept.
-            key: Everything it was written from. Where the newest version has the same
-                key and content, it is returned and nothing is written.
+            kind: The kind of text.
+            subject: The id of a template, a topic or a concept.
+            key: A key of all inputs. If the newest version has the same key and
+                content, it is returned and nothing is written.
             content: The text, with `title`, `collections` and `sources_digest`.
-            again: Give a new number to equal content too.
+            again: Whether to give equal content a new number too.
 
         Raises:
             NoDataError: If there is no database yet.
@@ -115,10 +115,10 @@ class Versions:
         ]
 
     def delete(self, kind: VersionKind, subject: str, number: int) -> None:
-        """Delete a version; its number is not given again.
+        """Delete a version; its number is not reused.
 
         Raises:
-            VersionNotFoundError: If there is none of that number.
+            VersionNotFoundError: If there is none with that number.
         """
         with self._transaction() as connection:
             done = connection.execute(

@@ -1,7 +1,7 @@
 """Keyword search by BM25: the saved index, and the few texts that are newer.
 
-Single words, and with less weight words that stand side by side: a passage that says
-"reading room" is before one that says both words apart.
+Single words, and with a lower weight pairs of adjacent words: a passage with "reading
+room" ranks above one with both words apart.
 """
 
 import json
@@ -34,21 +34,21 @@ _IDF: Mapping[Variant, Callable[[Numbers, int], Floats]] = {
 
 
 def length_shares(recipe: Recipe, lengths: Floats, average: float) -> Floats:
-    """BM25's part of the length: more for a long text, 1 for the average."""
+    """Return BM25's length factor: higher for a long text, 1 for the average."""
     return 1 - recipe.b + recipe.b * lengths / (average or 1.0)
 
 
 def idf(recipe: Recipe, frequency: Numbers, total: int) -> Floats:
-    """How telling a word is that `frequency` (1 or more) of `total` texts hold."""
+    """Return the weight of a word in `frequency` (1 or more) of `total` texts."""
     return _IDF[recipe.variant](frequency, total)
 
 
 def worth(
     recipe: Recipe, weight: Floats | float, counts: Numbers, shares: Floats
 ) -> Floats:
-    """The score of texts that hold a word of this weight so many times, above 0.
+    """Return the scores of texts with these counts of a word.
 
-    `shares` are those of `length_shares`.
+    `shares` are the result of `length_shares`.
     """
     k1, delta = recipe.k1, recipe.delta
     if recipe.variant == "bm25l":
@@ -66,15 +66,15 @@ Ids = NDArray[np.int64]
 
 
 def side_by_side(tokens: Sequence[str]) -> list[str]:
-    """Each two tokens that follow each other, as one; a token holds no space."""
+    """Return adjacent tokens as pairs; a token contains no space."""
     return [f"{a} {b}" for a, b in pairwise(tokens)]
 
 
 class PairIndex:
     """Saved postings of pairs of token numbers, memory-mapped.
 
-    `words` is how many different tokens there are. A pair's key is made of the two
-    numbers, so no pair is ever written out.
+    `words` is the number of different tokens. A pair's key is computed from the two
+    numbers, so pairs are not stored.
     """
 
     def __init__(self, folder: Path, words: int) -> None:
@@ -93,15 +93,15 @@ class PairIndex:
     ) -> None:
         """Write the postings of `texts`, given as token numbers below `words`.
 
-        `shares` holds a text's part of the length. Where pairs weigh nothing there are
-        no postings.
+        `shares` has each text's length factor. If pairs have no weight, there are no
+        postings.
         """
         if not recipe.pair_weight:
             texts = []
         lengths = np.fromiter((len(t) for t in texts), np.int64, len(texts))
         numbers = np.fromiter((n for t in texts for n in t), np.int64, lengths.sum())
         rows = np.repeat(np.arange(len(texts)), lengths)
-        inside = rows[:-1] == rows[1:]  # a pair does not reach into the next text
+        inside = rows[:-1] == rows[1:]  # pairs do not cross texts
         keys = (numbers[:-1] * words + numbers[1:])[inside]
         order = np.argsort(keys, kind="stable")  # rows stay ascending within a key
         keys, rows = keys[order], rows[:-1][inside][order]
@@ -123,9 +123,9 @@ class PairIndex:
             np.save(_file(folder, name), values)
 
     def postings(self, numbers: Sequence[int | None]) -> Iterator[Postings]:
-        """Those of each pair of a question that some text holds, in order.
+        """Return the postings of each pair of a question that some text contains.
 
-        A None stands for a token that no text holds.
+        None represents a token that no text contains.
         """
         for a, b in pairwise(numbers):
             if a is None or b is None:
@@ -138,14 +138,14 @@ class PairIndex:
 
 
 def _changes(values: Ids) -> NDArray[np.bool_]:
-    """Where a value differs from the one before it; the first always does."""
+    """Return where a value differs from the previous one; the first always does."""
     changes = np.ones(len(values), dtype=np.bool_)
     changes[1:] = values[1:] != values[:-1]
     return changes
 
 
 def _map_array(folder: Path, name: str) -> NDArray[np.generic]:
-    # Mapped all the same, but a plain array: cutting a memmap costs microseconds.
+    # Still mapped, but as a plain array, because slicing a memmap takes microseconds.
     values: NDArray[np.generic] = np.load(_file(folder, name), mmap_mode="r")
     return values.view(np.ndarray)
 
@@ -155,7 +155,7 @@ def _file(folder: Path, name: str) -> Path:
 
 
 class KeywordIndex:
-    """A saved bm25s index and its pairs, memory-mapped. `recipe` is what it tells.
+    """A saved bm25s index and its pairs, memory-mapped, with its `recipe`.
 
     `languages` are those of its texts, in order.
     """
@@ -163,14 +163,14 @@ class KeywordIndex:
     def __init__(self, folder: Path, recipe: Recipe = DEFAULT) -> None:
         self.recipe = recipe
         self._bm25 = bm25s.BM25.load(str(folder), mmap=True)
-        # A text that holds no word of the question would be found by it.
+        # A text without words of the question would be found by it.
         self._bm25.nonoccurrence_array = None
-        for name in ("data", "indices", "indptr"):  # plain views are cut faster
+        for name in ("data", "indices", "indptr"):  # plain views are sliced faster
             self._bm25.scores[name] = self._bm25.scores[name].view(np.ndarray)
         meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
         self.count: int = meta["count"]
         self.average_length: float = meta["average_length"]
-        # An index made before languages were told apart was made by English rules.
+        # An index built before languages were distinguished used English rules.
         self.languages: tuple[str, ...] = tuple(meta.get("languages", (ENGLISH,)))
         self._pairs = PairIndex(folder, len(self._bm25.vocab_dict))
 
@@ -183,12 +183,12 @@ class KeywordIndex:
     ) -> None:
         """Index `texts`; the position in the list is the id.
 
-        `languages` holds one for each text; without, all are English.
+        `languages` has one for each text; by default all are English.
         """
         languages = languages or [ENGLISH] * len(texts)
         corpus = tokenize(texts, recipe, languages)
         lengths = [len(tokens) for tokens in corpus]
-        # bm25s cannot index nothing at all; an empty text gets a word nobody asks for.
+        # bm25s cannot index nothing; an empty text gets a word that no question has.
         padded = (tokens or ["\x00"] for tokens in corpus)
         # Numbered here: bm25s would number them in the order of a set.
         known: dict[str, int] = {}
@@ -209,7 +209,7 @@ class KeywordIndex:
         (folder / "meta.json").write_bytes(json.dumps(meta).encode())
 
     def document_frequency(self, token: str) -> int:
-        """How many indexed texts hold the token, or the two side by side."""
+        """Return the number of indexed texts with the token or the pair."""
         numbers = [self._bm25.vocab_dict.get(part) for part in token.split(" ")]
         known = [number for number in numbers if number is not None]
         if len(known) < len(numbers):
@@ -219,10 +219,10 @@ class KeywordIndex:
         return sum(len(rows) for rows, _ in postings)
 
     def holds(self, texts: Iterable[tuple[str, str]]) -> bool:
-        """Whether a word of the first text that has some is known here.
+        """Return whether a word of the first non-empty text is in the index.
 
-        Each text comes with its language. The word may be worth nothing: some variants
-        give 0 to words that most texts hold.
+        Each text comes with its language. The word may have no weight: some variants
+        give 0 to words that most texts contain.
         """
         tokens = (tokenize([text], self.recipe, [code])[0] for text, code in texts)
         first = next(filter(None, tokens), [])
@@ -235,10 +235,10 @@ class KeywordIndex:
         rows: np.ndarray | None = None,
         hidden: np.ndarray | None = None,
     ) -> list[tuple[int, float]]:
-        """Position and score above zero, best first, ties by position; at most `k`.
+        """Return position and score above zero, best first, ties by position.
 
-        `rows` (ascending) limits the search to these positions; without it, those of
-        `hidden` are left out.
+        At most `k`. `rows` (ascending) limits the search to these positions; without
+        it, those of `hidden` are left out.
         """
         if k <= 0 or (scores := self._scores(tokens)) is None:
             return []
@@ -247,7 +247,7 @@ class KeywordIndex:
         return top_positive(scores, k, rows)
 
     def _scores(self, tokens: Sequence[str]) -> np.ndarray | None:
-        """What every text is worth; None where none holds any of the tokens."""
+        """Return every text's score; None if no text has any of the tokens."""
         numbers = [self._bm25.vocab_dict.get(token) for token in tokens]
         known = [number for number in numbers if number is not None]
         if not known:
@@ -258,7 +258,7 @@ class KeywordIndex:
         return scores
 
     def scores_of(self, tokens: Sequence[str], rows: np.ndarray) -> np.ndarray:
-        """The scores that `search` has for these positions, 0 where it has none."""
+        """Return the scores of `search` for these positions, 0 without one."""
         numbers = [self._bm25.vocab_dict.get(token) for token in tokens]
         scores = np.zeros(len(rows), dtype=np.float32)
         for held, scored in chain(self._words(numbers), self._pairs.postings(numbers)):
@@ -280,9 +280,9 @@ class KeywordIndex:
 def top_positive(
     scores: np.ndarray, k: int, rows: np.ndarray | None = None
 ) -> list[tuple[int, float]]:
-    """Positions and scores of the `k` highest positive scores, ties by position.
+    """Return positions and scores of the `k` highest positive scores.
 
-    Only of `rows` (ascending) where given.
+    Ties are ordered by position. Optionally only of `rows` (ascending).
     """
     positive = np.flatnonzero(scores > 0) if rows is None else rows[scores[rows] > 0]
     chosen = positive[best(scores[positive], k)]
@@ -290,7 +290,7 @@ def top_positive(
 
 
 class DeltaKeywords:
-    """BM25 over the few texts that no index holds yet, in the scale of the index.
+    """BM25 over the few texts beyond the index, on the scale of the index.
 
     Document frequencies and the average length are those of index and delta together,
     so that both lists can be merged by score. `recipe` is that of the index.
@@ -314,7 +314,7 @@ class DeltaKeywords:
         self._invert([self._with_pairs(tokens) for tokens in texts])
 
     def _invert(self, texts: Sequence[Sequence[str]]) -> None:
-        """Postings: the texts of each token, ascending, and how often each holds it."""
+        """Return postings: the texts of each token, ascending, with its counts."""
         lengths = np.fromiter((len(t) for t in texts), np.int64, len(texts))
         self._ids: dict[str, int] = {}
         tokens = (token for text in texts for token in text)

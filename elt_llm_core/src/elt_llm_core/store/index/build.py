@@ -2,8 +2,8 @@
 
     python -m elt_llm_core.store.index.build build|verify DATA_DIR RECIPE NAME:FOLDER…
 
-A damaged index can kill the process that opens it; the parent then sees the signal, and
-the generation is never published. Prints one JSON object a collection.
+A damaged index can kill the process that opens it; the parent then reports the signal,
+and the generation is never published. Prints one JSON object per collection.
 """
 
 import json
@@ -27,19 +27,19 @@ BEHIND = 10  # searches of other processes come first
 PROBES = 20
 PROBE_K = 10
 MIN_RECALL = 0.95
-# So many chunks, or one in so many, may be out of the graph's reach: readers compare
-# them one by one, which takes a millisecond.
+# Maximum number and share of chunks that the graph may not reach: readers compare them
+# one by one, which takes a millisecond.
 STRAYS = 1_000
 
 
 def build(
     data_dir: Path, name: str, target: Path, recipe: Recipe = DEFAULT
 ) -> dict[str, Any]:
-    """Write the indexes of everything the truth holds now; tells seq and count."""
+    """Write the indexes of the present database; return seq and count."""
     truth = Truth(data_dir)
     with truth.snapshot():
         seq = truth.sequence(name)
-        # By id: equal contents give equal indexes, whatever came before.
+        # By id: equal contents give equal indexes, whatever their history.
         rows = sorted(truth.index_rows(name))
         languages = truth.languages(name)
         card = truth.card(name)
@@ -48,7 +48,7 @@ def build(
     matrix = truth.stack([row[2] for row in rows], card.dimension)
     write_matrix(matrix, target)
     alike = twins(matrix)
-    # A graph loses its way among equal vectors: it holds one of each.
+    # Graph search fails among equal vectors, so the graph has one of each.
     leaders = list(alike)
     DenseIndex.build(
         name, [ids[i] for i in leaders], matrix[leaders], target / "vectors"
@@ -67,10 +67,10 @@ def build(
 def verify(
     data_dir: Path, name: str, target: Path, recipe: Recipe = DEFAULT
 ) -> dict[str, Any]:
-    """Open a built generation as a reader would and compare it with the truth.
+    """Open a built generation as a reader would and compare it with the database.
 
-    Notes which chunks the graph does not lead to: a sound graph may have some, and
-    readers compare them one by one.
+    It records the chunks that the graph does not reach: a sound graph may have some,
+    and readers compare them one by one.
     """
     truth = Truth(data_dir)
     DenseIndex.compact(target / "vectors")
@@ -103,7 +103,7 @@ def _file_faults(
     recipe: Recipe,
     languages: Mapping[str, str],
 ) -> Iterator[str]:
-    """What ids, vectors and keywords tell differently from the truth."""
+    """Return differences of ids, vectors and keywords from the database."""
     if json.loads((target / "ids.json").read_bytes()) != [row[0] for row in rows]:
         yield "ids differ"
     if not np.array_equal(open_matrix(target, matrix.shape[1]), matrix):
@@ -116,7 +116,7 @@ def _file_faults(
 
 
 def probe_recall(dense: DenseIndex, rows: np.ndarray, strays: np.ndarray) -> float:
-    """Mean recall of the graph for probes spread evenly over the collection.
+    """Return the graph's mean recall for probes spread evenly over the collection.
 
     A probe is the mean of a vector and its neighbour: near the data, not on it. What a
     reader compares one by one, the rows `strays`, counts as found.
@@ -133,7 +133,7 @@ def probe_recall(dense: DenseIndex, rows: np.ndarray, strays: np.ndarray) -> flo
     for probe in probes[probes.any(axis=1)]:
         unit = probe / np.linalg.norm(probe)
         exact = nearest(matrix, unit, PROBE_K)
-        worst = exact[-1][1] - 1e-4  # equal distances may come in any order
+        worst = exact[-1][1] - 1e-4  # equal distances may be in any order
         scores = [score for _, score in dense.search(unit, len(exact))]
         scores += (lost @ unit).tolist()
         hits += min(sum(score >= worst for score in scores), len(exact))
@@ -142,7 +142,7 @@ def probe_recall(dense: DenseIndex, rows: np.ndarray, strays: np.ndarray) -> flo
 
 
 def main(arguments: list[str]) -> None:
-    """Do what the command line says, one line of JSON a collection."""
+    """Run the command line, printing one line of JSON per collection."""
     end_with_parent()
     os.nice(BEHIND)
     action, data_dir, recipe, *targets = arguments

@@ -1,4 +1,4 @@
-"""A step in a process of its own, which ends when its parent does."""
+"""Run a step in a child process, which ends when its parent does."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from elt_llm_core.errors import StoreError
 
-SECONDS = 3600.0  # a build that takes longer is taken for stuck; chosen, not measured
+SECONDS = 3600.0  # longer builds are considered stuck; chosen, not measured
 _KNOWN = {
     signal.SIGSEGV: "a damaged file or a bug in a library",
     signal.SIGKILL: "probably out of memory",
@@ -21,13 +21,13 @@ _KNOWN = {
 def run_child(
     module: str, arguments: Sequence[str], seconds: float = SECONDS
 ) -> list[str]:
-    """The lines that `python -m module` prints.
+    """Return the lines that `python -m module` prints.
 
-    Raises StoreError, whose message tells how the child ended. The child must call
-    `end_with_parent`: its input is a pipe that closes when this process ends, in
-    whatever way it ends.
+    Raises StoreError with the way the child ended. The child must call
+    `end_with_parent`: its input is a pipe that closes when this process ends, however
+    it ends.
     """
-    # -P: a file of the user's folder must not be taken for a library.
+    # -P: a file in the user's folder must not be imported as a library.
     command = [sys.executable, "-P", "-m", module, *arguments]
     lifeline, held = os.pipe()
     try:

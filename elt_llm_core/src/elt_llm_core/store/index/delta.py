@@ -1,4 +1,4 @@
-"""What is newer than the index: few chunks, searched exactly."""
+"""Changes newer than the index: few chunks, searched exactly."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -19,10 +19,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class Delta:
-    """Chunks that came after the index, and ids that left it, up to the change `seq`.
+    """Chunks added after the index, and ids removed, up to the change `seq`.
 
-    Ids ascend. `matrix` holds a float32 unit row for each chunk, of zeros where it
-    could not be embedded.
+    Ids ascend. `matrix` has a float32 unit row for each chunk, zeros if it could not be
+    embedded.
     """
 
     seq: int
@@ -35,7 +35,7 @@ class Delta:
 
     @cached_property
     def languages(self) -> frozenset[str]:
-        """The languages of the texts."""
+        """Return the languages of the texts."""
         return frozenset(code or ENGLISH for code in self._languages)
 
     @cached_property
@@ -44,12 +44,12 @@ class Delta:
 
     @classmethod
     def empty(cls, dimension: int, seq: int = -1) -> "Delta":
-        """Nothing; `seq` is the last change of the index, -1 without one."""
+        """Return an empty delta; `seq` is the index's last change, or -1."""
         matrix = np.zeros((0, dimension), dtype=np.float32)
         return cls(seq, [], [], matrix, frozenset(), [], [])
 
     def apply_changes(self, truth: Truth, collection: str) -> "Delta":
-        """This and what changed since, which alone is read."""
+        """Return this delta with the changes since, reading only these."""
         rows = truth.index_rows(collection, after=self.seq)
         languages = truth.languages(collection, after=self.seq) if rows else {}
         gone: frozenset[str] = frozenset()
@@ -75,9 +75,9 @@ class Delta:
         )
 
     def tokens(self, recipe: Recipe = DEFAULT) -> Sequence[Sequence[str]]:
-        """The tokens of each text, which are made once, not once a change.
+        """Return the tokens of each text, computed once.
 
-        `recipe` is always that of the index which this is beyond.
+        `recipe` is always that of the corresponding index.
         """
         missing = [i for i, tokens in enumerate(self._tokens) if not tokens]
         texts = [self.texts[i] for i in missing]
@@ -87,18 +87,18 @@ class Delta:
         return self._tokens
 
     def vectors(self, ids: Sequence[str]) -> dict[str, np.ndarray]:
-        """Unit vectors of those of `ids` that are here and have one."""
+        """Return unit vectors of those of `ids` that are here and have one."""
         pairs = ((node, self._rows.get(node)) for node in ids)
         rows = {node: self.matrix[row] for node, row in pairs if row is not None}
         return {node: row for node, row in rows.items() if row.any()}
 
     def places(self, ids: Iterable[str]) -> np.ndarray:
-        """Positions of those of `ids` that are here, ascending."""
+        """Return positions of those of `ids` that are here, ascending."""
         rows = (self._rows.get(node) for node in ids)
         return np.array(sorted(row for row in rows if row is not None), dtype=np.intp)
 
     def rows(self, allowed: frozenset[str] | None) -> np.ndarray | None:
-        """Positions of the allowed chunks, ascending; None where all are."""
+        """Return positions of the allowed chunks, ascending; None for all."""
         if allowed is None:
             return None
         rows = [row for row, node in enumerate(self.ids) if node in allowed]
@@ -107,7 +107,7 @@ class Delta:
     def search(
         self, vector: np.ndarray, k: int, allowed: frozenset[str] | None
     ) -> Hits:
-        """Id and cosine of the `k` nearest of these chunks that are allowed."""
+        """Return id and cosine of the `k` nearest allowed chunks."""
         hits = nearest(self.matrix, vector, k, self.rows(allowed))
         return [(self.ids[row], score) for row, score in hits]
 

@@ -1,8 +1,8 @@
-"""The vector index: Chroma, opened through a private view so that nobody writes it.
+"""The vector index: Chroma, opened through a private view so that it is never written.
 
-Searching and building speak to Chroma's compiled core, as Chroma's Python client does:
-importing the client takes seconds and a hundred megabytes, and each call goes through
-checks of what cannot be wrong here. LlamaIndex uses the client.
+Searching and building call Chroma's compiled core, as Chroma's Python client does:
+importing the client takes seconds and a hundred megabytes, and adds checks to each call
+that are not needed here. LlamaIndex uses the client.
 """
 
 import json
@@ -31,12 +31,12 @@ TENANT = ("default_tenant", "default_database")
 
 
 def chroma_name(collection: str) -> str:
-    """Return the name of a collection inside Chroma, which takes no two letters."""
+    """Return the name of a collection inside Chroma, which needs three letters."""
     return collection if len(collection) >= CHROMA_SHORTEST else f"c-{collection}"
 
 
 class DenseIndex:
-    """A built Chroma collection, opened for reading through a view of its own."""
+    """A built Chroma collection, opened for reading through a private view."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._name = name
@@ -46,14 +46,14 @@ class DenseIndex:
         weakref.finalize(self, self._cleanup.close)
         try:
             self._core = _open(self._view.path)
-            # Naming a collection loads no embedding function that is stored with it.
+            # Getting a collection by name loads no stored embedding function.
             self._id = str(self._core.get_collection(chroma_name(name), *TENANT).id)
         except _chroma_errors() as error:
             raise GenerationError(name, f"Chroma: {error}") from error
 
     @staticmethod
     def build(name: str, ids: Sequence[str], vectors: np.ndarray, folder: Path) -> None:
-        """Write a new Chroma folder. Call in a process that ends afterwards."""
+        """Write a new Chroma folder. Call it in a process that ends afterwards."""
         folder.mkdir(parents=True)
         # Flush once, at the end: an unflushed graph is rebuilt at every opening.
         flush = max(len(ids), 2)
@@ -66,7 +66,7 @@ class DenseIndex:
             "sync_threshold": flush,
             "num_threads": os.cpu_count() or 1,
         }
-        # As the Python client says that no embedding function belongs to it.
+        # As the Python client records that there is no embedding function.
         wanted = {"hnsw": hnsw, "spann": None, "embedding_function": {"type": "legacy"}}
         chroma = _open(folder)
         made = chroma.create_collection(
@@ -79,7 +79,7 @@ class DenseIndex:
 
     @staticmethod
     def compact(folder: Path) -> None:
-        """Give back what the flushed queue took. Call when no client is open."""
+        """Free the space of the flushed queue. Call it when no client is open."""
         connection = sqlite3.connect(folder / DATABASE, isolation_level=None)
         try:
             connection.execute("vacuum")
@@ -88,18 +88,18 @@ class DenseIndex:
 
     @cached_property
     def collection(self) -> Any:
-        """The same as a collection of Chroma's Python client."""
+        """Return the index as a collection of Chroma's Python client."""
         client = _client(self._view.path)
         self._cleanup.callback(client.close)  # first; Chroma keeps what is not closed
-        # A stored collection may name an embedding function: never load it.
+        # A stored collection may name an embedding function, which must not be loaded.
         return client.get_collection(chroma_name(self._name), embedding_function=None)
 
     def count(self) -> int:
-        """Records by Chroma's own count, which a damaged graph does not change."""
+        """Return Chroma's own count, which a damaged graph does not change."""
         return int(self._core.count(self._id, *TENANT))
 
     def search(self, vector: np.ndarray, k: int) -> list[tuple[str, float]]:
-        """Id and cosine, best first; at most `k`."""
+        """Return id and cosine, best first; at most `k`."""
         if k <= 0:
             return []
         reply = self._query(vector, k, ["distances"])
@@ -109,7 +109,7 @@ class DenseIndex:
         ]
 
     def unreachable(self, expected: frozenset[str], dimension: int) -> frozenset[str]:
-        """Ids that no query can return; empty is healthy. `count()` does not tell."""
+        """Return ids that no query can return, which `count()` does not detect."""
         reply = self._query(np.ones(dimension), max(len(expected), 1), [])
         return expected - frozenset(reply.ids[0])
 
@@ -124,7 +124,7 @@ class DenseIndex:
 
 
 def _open(folder: Path) -> Any:
-    """Chroma's core on a folder that is ours alone."""
+    """Open Chroma's core on a private folder."""
     database = core.SqliteDBConfig(
         hash_type=core.MigrationHash.MD5,
         migration_mode=core.MigrationMode.Apply,
@@ -147,7 +147,7 @@ def _client(folder: Path) -> "Client":
 
 
 def _chroma_errors() -> tuple[type[Exception], ...]:
-    """What Chroma raises; asked for only when something was raised."""
+    """Return Chroma's errors; called only after an exception."""
     from chromadb.errors import ChromaError  # noqa: PLC0415
 
     return ChromaError, ValueError

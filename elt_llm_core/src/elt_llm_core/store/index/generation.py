@@ -15,19 +15,19 @@ from elt_llm_core.store.index.matrix import open_matrix
 if TYPE_CHECKING:
     from elt_llm_core.store.index.dense import DenseIndex
 
-# Vectors that are compared one by one sooner than the graph is opened and asked.
+# Number of vectors up to which comparing one by one is faster than the graph.
 SCANNED = 20_000
 
 
 class Generation:
     """The indexes of one generation, checked and open.
 
-    `ids` ascend, and a chunk's place among them is its row in `vectors` (float32 unit
-    rows, zeros where it could not be embedded) and its number in `keywords`. `strays`
-    are rows that the graph of `dense` does not lead to, `twins` the ids whose vector is
-    that of the id which stands for them in it. `newer` is what was last read of the
-    truth beyond it. Up to `SCANNED` chunks nothing asks the graph, and it is opened
-    only when `dense` is read.
+    `ids` ascend, and a chunk's position among them is its row in `vectors` (float32
+    unit rows, zeros if it could not be embedded) and its number in `keywords`. `strays`
+    are rows that the graph of `dense` does not reach, `twins` map ids to the id with
+    the same vector that represents them in it. `newer` is the last delta read from the
+    database. Up to `SCANNED` chunks the graph is not used, and it is opened only when
+    `dense` is read.
     """
 
     def __init__(self, folder: IndexFolder, manifest: Manifest) -> None:
@@ -46,8 +46,8 @@ class Generation:
         except (OSError, ValueError, KeyError) as error:
             raise GenerationError(folder.collection, str(error)) from error
         if len(self.ids) > SCANNED:
-            # Chroma reads the graph when it is first searched, and a later generation
-            # may have taken the place of the files by then: search now.
+            # Chroma reads the graph at the first search, when a later generation may
+            # have replaced the files: search now.
             self.dense.search(np.ones(manifest.dimension), 1)
         self.positions = {node: i for i, node in enumerate(self.ids)}
         self.strays = np.array([self.positions[i] for i in strays], dtype=np.intp)
@@ -55,8 +55,8 @@ class Generation:
 
     @cached_property
     def dense(self) -> "DenseIndex":
-        """The graph. Raises GenerationError where its files are no longer there."""
-        # Chroma's compiled core and a view of the files are not free.
+        """Return the graph. Raises GenerationError if its files no longer exist."""
+        # Chroma's compiled core and a view of the files take time.
         from elt_llm_core.store.index.dense import DenseIndex  # noqa: PLC0415
 
         try:
@@ -65,7 +65,7 @@ class Generation:
             raise GenerationError(self._collection, str(error)) from error
 
     def nearest(self, vector: np.ndarray, k: int) -> list[tuple[str, float]]:
-        """Id and cosine of what the graph leads to, best first; at least `k` or all."""
+        """Return id and cosine from the graph, best first; at least `k` or all."""
         hits = self.dense.search(vector, k)
         if not self.twins:
             return hits

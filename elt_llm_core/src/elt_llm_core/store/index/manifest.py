@@ -1,4 +1,4 @@
-"""Which generation of an index is published, and whether it is still what was built."""
+"""The published generation of an index, and its integrity."""
 
 import hashlib
 import hmac
@@ -20,16 +20,16 @@ from elt_llm_core.store.database.records import INDEXES
 CHECKSUMS = "CHECKSUMS.json"
 MANIFEST = "MANIFEST.json"
 KEY_BYTES = 32  # the digest length of SHA-256, as RFC 2104 recommends
-FORMAT = 3  # of a generation folder; another one is rebuilt, not guessed at
+FORMAT = 3  # format of a generation folder; any other is rebuilt
 _CHECKSUMS = TypeAdapter(dict[str, str])
 _GENERATION = re.compile(r"gen-(\d{6,9})")
 
 
 class Manifest(Record):
-    """One generation of one collection. `seq` is the last change it holds.
+    """One generation of one collection. `seq` is its last change.
 
-    `stamp` is that change's own: a truth of another history does not know it. It lies
-    sealed in the generation's own folder; the published manifest is a copy.
+    `stamp` belongs to that change and is unknown in any other history. The manifest is
+    sealed in the generation's own folder; the published one is a copy.
     """
 
     format: int = FORMAT
@@ -45,11 +45,11 @@ class Manifest(Record):
 
     @property
     def recipe(self) -> Recipe:
-        """How its words are indexed. Raises ValueError where it is not known."""
+        """Return the recipe of its keyword index. Raises ValueError."""
         return Recipe.from_name(self.keywords)
 
     def to_json(self) -> bytes:
-        """The content of the file."""
+        """Return the content of the file."""
         return self.model_dump_json(indent=1).encode()
 
 
@@ -62,10 +62,10 @@ class IndexFolder:
         self._key_file = data_dir / "KEY"
 
     def manifest(self) -> Manifest | None:
-        """The published manifest; None where there is no generation at all.
+        """Return the published manifest; None if there is no generation.
 
-        Raises GenerationError where it cannot be read, is another collection's, or is
-        not the one that lies in the generation it names.
+        Raises GenerationError if it cannot be read, belongs to another collection, or
+        differs from the one in its generation.
         """
         text = self._read(self.folder / MANIFEST)
         if text is None:
@@ -83,9 +83,9 @@ class IndexFolder:
         return manifest
 
     def manifests(self) -> list[Manifest]:
-        """What the generations on disk tell of themselves, the newest first.
+        """Return the readable manifests of the generations on disk, the newest first.
 
-        Only those that can be read; whether they are sound is told by `check`.
+        `check` verifies whether the generations are sound.
         """
         manifests = []
         for generation in reversed(self.generations()):
@@ -99,9 +99,9 @@ class IndexFolder:
         return manifests
 
     def choices(self) -> tuple[list[Manifest], str]:
-        """The manifests a reader may open, best first, and what keeps it from the best.
+        """Return the manifests a reader may open, best first, and errors of the best.
 
-        The published one, then the others from the newest to the oldest.
+        The published one comes first, then the others from the newest to the oldest.
         """
         try:
             published = self.manifest()
@@ -113,9 +113,9 @@ class IndexFolder:
         return [published, *others], ""
 
     def oldest_seq(self) -> int | None:
-        """The last change that the oldest generation holds; None where there is none.
+        """Return the last change of the oldest generation; None if there is none.
 
-        What was removed after it must be remembered.
+        Later removals must be kept in the database.
         """
         return min((manifest.seq for manifest in self.manifests()), default=None)
 
@@ -149,7 +149,7 @@ class IndexFolder:
         return manifest
 
     def manifest_stamp(self) -> tuple[int, int] | None:
-        """Something that changes when the manifest is replaced; cheap to read."""
+        """Return a value that changes when the manifest is replaced; cheap to read."""
         try:
             stat = (self.folder / MANIFEST).stat()
         except OSError:
@@ -157,16 +157,16 @@ class IndexFolder:
         return stat.st_ino, stat.st_mtime_ns
 
     def path(self, generation: int) -> Path:
-        """The folder of a generation."""
+        """Return the folder of a generation."""
         return self.folder / f"gen-{generation:06d}"
 
     def generations(self) -> list[int]:
-        """Generations on disk, ascending."""
+        """Return the generations on disk, ascending."""
         names = (_GENERATION.fullmatch(path.name) for path in self.folder.glob("gen-*"))
         return sorted(int(name.group(1)) for name in names if name)
 
     def retire(self) -> None:
-        """Publish nothing any more. Readers that hold a generation keep it."""
+        """Unpublish the index. Readers that have a generation open keep it."""
         (self.folder / MANIFEST).unlink(missing_ok=True)
         for generation in self.generations():
             shutil.rmtree(self.path(generation), ignore_errors=True)
@@ -182,10 +182,10 @@ class IndexFolder:
         write_atomic(generation_folder / CHECKSUMS, text)
 
     def check(self, generation_folder: Path) -> None:
-        """Raise GenerationError unless every file is as sealed, and sealed here.
+        """Raise GenerationError unless every file matches its keyed checksum.
 
-        A folder copied from elsewhere fails: its files are loaded by libraries that
-        trust them (Chroma unpickles), so they are never opened.
+        A folder copied from elsewhere fails and is never opened, because libraries
+        trust its files (Chroma unpickles).
         """
         try:
             self._check(generation_folder)
@@ -227,12 +227,12 @@ class IndexFolder:
             key = self._key_file.read_bytes()
         except FileNotFoundError as error:
             raise GenerationError(self.collection, "the key file is missing") from error
-        if len(key) != KEY_BYTES:  # anybody can seal with an empty one
+        if len(key) != KEY_BYTES:  # anybody could seal with an empty key
             raise GenerationError(self.collection, "the key file is not a key")
         return key
 
     def ensure_key(self) -> None:
-        """Make the data root's secret where it has none yet. Writers only."""
+        """Create the data root's secret if it has none. For writers only."""
         there = self._key_file.exists() and self._key_file.stat().st_size == KEY_BYTES
         if not there:
             write_atomic(self._key_file, secrets.token_bytes(KEY_BYTES), mode=0o600)

@@ -1,4 +1,4 @@
-"""The vectors of a generation in one file, read where they are needed.
+"""The vectors of a generation in one memory-mapped file.
 
 Rows are float32 as in memory: half precision would halve the file, but a filtered
 search would spend twice as long on converting its rows as on reading them.
@@ -19,9 +19,9 @@ def write_matrix(rows: np.ndarray, folder: Path) -> None:
 
 
 def open_matrix(folder: Path, dimension: int) -> np.ndarray:
-    """The rows, mapped for reading; they outlive the file.
+    """Return the mapped rows, which outlive the file.
 
-    Raises OSError, or ValueError for a file of another shape.
+    Raises OSError, or ValueError for a file of another size.
     """
     with (folder / FILE).open("rb") as file:
         content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -29,9 +29,9 @@ def open_matrix(folder: Path, dimension: int) -> np.ndarray:
 
 
 def twins(rows: np.ndarray) -> dict[int, list[int]]:
-    """The first row of each vector, and the later rows that are the same, ascending.
+    """Return the first row of each vector, and later equal rows, ascending.
 
-    Rows of zeros are left out: they stand for chunks without a vector.
+    Rows of zeros, which belong to chunks without a vector, are left out.
     """
     first: dict[bytes, int] = {}
     groups: dict[int, list[int]] = {}
@@ -49,7 +49,7 @@ NO_ROWS = np.zeros(0, dtype=np.intp)
 
 
 def best(scores: np.ndarray, k: int) -> np.ndarray:
-    """Positions of the `k` highest scores, best first, ties by position."""
+    """Return positions of the `k` highest scores, best first, ties by position."""
     if k <= 0:
         return np.zeros(0, dtype=np.intp)
     candidates = np.arange(len(scores))
@@ -68,10 +68,11 @@ def nearest(
     rows: np.ndarray | None = None,
     without: np.ndarray = NO_ROWS,
 ) -> list[tuple[int, float]]:
-    """Row and cosine of the `k` nearest, best first, ties by row.
+    """Return row and cosine of the `k` nearest, best first, ties by row.
 
-    `matrix` holds unit rows, shape (n, d); rows of zeros have no vector and are never
-    found. `rows` (ascending) limits the search to these; else all but `without` count.
+    `matrix` has unit rows, shape (n, d); rows of zeros have no vector and are never
+    found. `rows` (ascending) limits the search to these; otherwise all except `without`
+    are compared.
     """
     wanted = vector.astype(np.float32)
     if rows is None:
@@ -90,10 +91,10 @@ def nearest(
 
 
 def _cosines(rows: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    """One a row. In this thread alone, and a row's does not depend on the others.
+    """Return one cosine per row, each independent of the others, in this thread.
 
-    A product of matrices would wake the threads of the linear algebra library: in a
-    busy process waiting for them costs a hundred times the product.
+    A matrix product would wake the threads of the linear algebra library; in a busy
+    process waiting for them takes a hundred times longer than the product.
     """
     cosines: np.ndarray = np.einsum("ij,j->i", rows, vector)
     return cosines

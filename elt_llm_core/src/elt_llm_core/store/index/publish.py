@@ -1,4 +1,4 @@
-"""Building the next generation beside the published one, and swapping the manifest."""
+"""Build the next generation, and swap the manifest."""
 
 import json
 import shutil
@@ -19,7 +19,7 @@ from elt_llm_core.store.database.records import INDEXES
 from elt_llm_core.store.index.child import run_child
 from elt_llm_core.store.index.manifest import MANIFEST, IndexFolder, Manifest
 
-MIN_NODES = 2  # Chroma never writes out a graph of one
+MIN_NODES = 2  # Chroma never writes a graph of one vector
 BUILDER = "elt_llm_core.store.index.build"
 
 
@@ -29,9 +29,9 @@ def due(
     delta_fraction: float,
     recipe: Recipe | None = None,
 ) -> bool:
-    """Whether what changed since the published generation is worth a new one.
+    """Return whether the changes since the published generation need a new one.
 
-    Another `recipe` than that of its words always is; None is content with any.
+    A different `recipe` always does; None accepts any.
     """
     name = folder.collection
     total = truth.card(name).chunks
@@ -49,9 +49,9 @@ def due(
 
 
 def is_outdated(folder: IndexFolder, recipe: Recipe | None) -> bool:
-    """Whether words of the published generation are indexed by another recipe.
+    """Return whether the published keyword index has another recipe.
 
-    False where none is published that can be read.
+    False if no readable one is published.
     """
     try:
         manifest = folder.manifest()
@@ -63,12 +63,12 @@ def is_outdated(folder: IndexFolder, recipe: Recipe | None) -> bool:
 def publish(
     truth: Truth, data_dir: Path, names: Sequence[str], recipe: Recipe | None = None
 ) -> dict[str, int]:
-    """Build, verify and publish a generation of each collection; name to number.
+    """Build, verify and publish generations; return their numbers by name.
 
-    Words are indexed by `recipe`, as in the generation before where it is None.
-    The caller holds the writer lock. One that fails does not keep the others back: when
-    they are done, GenerationError tells every failure. StoreWriteError where the disk
-    has no room. What was published before stays, and nothing half-made is left.
+    `recipe` applies to the keyword index; None keeps the previous one. The caller holds
+    the writer lock. A failure does not affect the other collections: GenerationError
+    then lists every failure. Raises StoreWriteError if the disk is full. Earlier
+    publications stay, and no partial files are left.
     """
     published: dict[str, int] = {}
     failed: dict[str, str] = {}
@@ -86,10 +86,10 @@ def publish(
 
 
 def rollback(truth: Truth, data_dir: Path, name: str) -> int:
-    """Publish the newest sound generation before the published one; tells its number.
+    """Publish the newest sound generation before the published one; return its number.
 
-    What is newer than it is searched as its delta. The caller holds the writer lock.
-    Raises GenerationError where there is none, CollectionNotFoundError.
+    Newer changes are searched as its delta. The caller holds the writer lock. Raises
+    GenerationError if there is none, or CollectionNotFoundError.
     """
     card = truth.card(name)
     folder = IndexFolder(data_dir, name)
@@ -108,16 +108,16 @@ def rollback(truth: Truth, data_dir: Path, name: str) -> int:
 
 
 def sweep(data_dir: Path) -> None:
-    """Remove what a killed writer left half-made. The caller holds the writer lock."""
+    """Remove unfinished files of a killed writer. The caller holds the writer lock."""
     for path in left_overs(data_dir):
         _discard(path)
 
 
 def sweep_dropped(connection: Connection, data_dir: Path) -> None:
-    """Remove indexes of collections that the truth does not know.
+    """Remove indexes of collections that the database does not contain.
 
-    They are there where the process that dropped a collection was killed. A truth that
-    is not sound is not believed. The caller holds the writer lock.
+    They exist if the process that dropped a collection was killed. Nothing is removed
+    if the database is damaged. The caller holds the writer lock.
     """
     with suppress(StoreError), schema.faults_told(data_dir / FILE):
         known = {name for (name,) in connection.execute("select name from collection")}
@@ -135,7 +135,7 @@ def sweep_dropped(connection: Connection, data_dir: Path) -> None:
 
 
 def discard_ahead(data_dir: Path) -> None:
-    """Remove indexes that know of later changes than the truth, which was put back."""
+    """Remove indexes with later changes than the database, which was restored."""
     with closing(schema.connect_writer(data_dir / FILE)) as connection:
         last = _last_change(connection)
     for path in sorted((data_dir / INDEXES).glob("*/")):
@@ -147,7 +147,7 @@ def discard_ahead(data_dir: Path) -> None:
 
 
 def _is_ahead(connection: Connection, folder: Path) -> bool:
-    """Whether an index knows of changes that the truth has lost: it is evidence."""
+    """Return whether an index has changes that the database has lost."""
     try:
         manifest = IndexFolder(folder.parents[1], folder.name).manifest()
     except GenerationError:
@@ -161,13 +161,13 @@ def _last_change(connection: Connection) -> int:
 
 
 def left_overs(data_dir: Path) -> list[Path]:
-    """Half-made folders and files of a data root, in order."""
+    """Return unfinished folders and files of a data root, in order."""
     half_made = [*(data_dir / INDEXES).glob("*/*.tmp"), *data_dir.glob(".*.tmp")]
     return sorted(half_made)
 
 
 def index_bytes(truth: Truth, name: str) -> int:
-    """About how large the next generation of a collection will be."""
+    """Return the approximate size of the next generation of a collection."""
     card = truth.card(name)
     ((text,),) = truth.rows(
         "select coalesce(sum(length(index_text)), 0) from node where collection = ?",
@@ -189,7 +189,7 @@ def _publish(truth: Truth, data_dir: Path, name: str, wanted: Recipe | None) -> 
             verified = _child(name, "verify", data_dir, target, recipe)
             crash_point(CrashPoint.VERIFIED)
         except GenerationError as error:
-            # Chroma does not tell why it could not write.
+            # Chroma does not report why it could not write.
             if disk_space.free_bytes(place) < estimate:
                 raise disk_space.disk_full(data_dir, estimate) from error
             if disk_space.tells_disk_full(error.reason):
@@ -228,9 +228,9 @@ def _manifest(
 
 @contextmanager
 def _place(folder: IndexFolder) -> Iterator[tuple[int, Path]]:
-    """The next number and a new folder to build in, gone after the body unless renamed.
+    """Yield the next number and a new folder to build in, removed unless renamed.
 
-    The builder of a killed writer may still be at work: no two attempts share a folder.
+    The builder of a killed writer may still run, so no two attempts share a folder.
     """
     folder.ensure_key()
     folder.folder.mkdir(parents=True, exist_ok=True)
@@ -259,7 +259,7 @@ def _point_at(folder: IndexFolder, manifest: Manifest) -> None:
 
 
 def _collect_garbage(folder: IndexFolder, published: int) -> None:
-    """Keep what is published and the newest sound one before it."""
+    """Keep the published generation and the newest sound one before it."""
     earlier = [n for n in folder.generations() if n < published]
     kept = next((n for n in reversed(earlier) if _is_sound(folder, n)), 0)
     _remove(folder, [n for n in earlier if n != kept])

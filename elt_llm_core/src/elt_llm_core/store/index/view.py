@@ -1,4 +1,4 @@
-"""A private view of a built Chroma folder, gone when nobody looks any more."""
+"""A private view of a built Chroma folder, removed when it is no longer used."""
 
 import shutil
 from pathlib import Path
@@ -11,8 +11,8 @@ DATABASE = "chroma.sqlite3"
 class View(Scratch):
     """A temporary folder: a copy of the (small) database, links to the graph files.
 
-    Chroma writes to its database when it is merely opened, and two processes on one
-    folder damage it. The graph files are never touched by reading.
+    Chroma writes to its database even when it is only opened, and two processes on one
+    folder damage it. Reading never changes the graph files.
     """
 
     def __init__(self, folder: Path) -> None:

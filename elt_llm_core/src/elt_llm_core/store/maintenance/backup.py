@@ -1,4 +1,4 @@
-"""Whole copies of the truth beside it, made while others read and write."""
+"""Complete copies of the database, made while others read and write."""
 
 import fcntl
 import os
@@ -32,13 +32,13 @@ from node n left join document d using (document_id)
 
 
 def row_fault(connection: Connection) -> str:
-    """What the first chunk that changed has lost; empty where all are as stored.
+    """Return the fault of the first damaged chunk; empty if there is none.
 
     Reads every chunk once, one at a time: about a second for 100,000.
     """
     try:
         return next(_faults(connection), "")
-    # A text that is none any more, or a value of another kind than was stored.
+    # A text that is no longer valid, or a value of another type than was stored.
     except (DatabaseError, ValueError, TypeError, AttributeError):
         return "a chunk cannot be read"
 
@@ -74,7 +74,7 @@ _BESIDE = ("-journal", "-wal", "-shm")
 
 
 class Backup(Record):
-    """A backup in the data root. `made` is in UTC; `schema_version` is the truth's."""
+    """A backup in the data root. `made` is in UTC."""
 
     file: str
     made: str
@@ -83,15 +83,15 @@ class Backup(Record):
 
 
 def stamp() -> str:
-    """The present second in UTC, as it stands in names."""
+    """Return the present second in UTC, as used in names."""
     return datetime.now(UTC).strftime(_STAMP)
 
 
 def next_file(data_dir: Path, note: str = "") -> Path:
-    """Where the next backup of a data root goes.
+    """Return the path of the next backup of a data root.
 
-    Its second is later than that of every backup there, also where the clock was set
-    back: by their names backups are put in the order in which they were made.
+    Its time is later than that of every existing backup, even if the clock was set
+    back, because backups are ordered by name.
     """
     moment = datetime.now(UTC)
     for newest in backup_files(data_dir)[:1]:
@@ -100,13 +100,13 @@ def next_file(data_dir: Path, note: str = "") -> Path:
 
 
 def backup_files(data_dir: Path) -> list[Path]:
-    """The backups of a data root, the newest first."""
+    """Return the backups of a data root, the newest first."""
     files = (data_dir / FOLDER).glob("truth-*.sqlite3")
     return sorted((p for p in files if _NAME.fullmatch(p.name)), reverse=True)
 
 
 def backups(data_dir: Path) -> list[Backup]:
-    """What is known of them without reading them through, the newest first."""
+    """Return backups with data known without reading them, the newest first."""
     return [
         Backup(
             file=str(path),
@@ -119,12 +119,12 @@ def backups(data_dir: Path) -> list[Backup]:
 
 
 def back_up(data_dir: Path, target: Path | None = None, kept: int = 0) -> Path:
-    """Copy the truth to `target`, or into the data root's own folder; tells where.
+    """Copy the database to `target`, or into the data root's folder; return the path.
 
-    Of those in the data root the newest `kept` stay, all where it is 0; copies made
-    before a migration are left alone. Raises NoDataError, UsageError for a target that
-    a purge would not find, StoreWriteError, and TruthError where the truth is damaged;
-    then no copy is left and no earlier one removed.
+    The newest `kept` in the data root stay, or all if it is 0; copies made before a
+    migration stay. Raises NoDataError, UsageError for a target that a purge would not
+    find, StoreWriteError, and TruthError if the database is damaged; then no copy is
+    left and no earlier one removed.
     """
     require_data(data_dir)
     if target:
@@ -137,10 +137,10 @@ def back_up(data_dir: Path, target: Path | None = None, kept: int = 0) -> Path:
 
 
 def back_up_if_due(data_dir: Path, hours: float, kept: int) -> Degradation | None:
-    """Copy the truth where the newest copy is older than `hours` and lacks something.
+    """Copy the database if the newest copy is older than `hours` and outdated.
 
-    With 0 hours nothing is done. Where there is no room, or the truth is damaged, no
-    copy is left: what is told then is a notice, not a failure.
+    With 0 hours nothing is done. If the disk is full or the database damaged, no copy
+    is left and a notice is returned.
     """
     source = data_dir / FILE
     if not hours or not source.is_file() or not _is_due(data_dir, hours):
@@ -155,10 +155,10 @@ def back_up_if_due(data_dir: Path, hours: float, kept: int) -> Degradation | Non
 
 
 def copy_truth(source: Path, target: Path, cure: str = CURE) -> None:
-    """Put a sound copy of a truth file at `target`: whole and checked, or not at all.
+    """Copy a database file to `target`, complete and checked, or not at all.
 
-    Works beside readers and a writer. Raises TruthError, with the cure, where the
-    source is damaged.
+    Works during reads and writes. Raises TruthError, with a hint, if the source is
+    damaged.
     """
     _sweep_folder(target.parent)
     with _half_made(target.parent) as half:
@@ -166,7 +166,7 @@ def copy_truth(source: Path, target: Path, cure: str = CURE) -> None:
             schema.open_database(source, schema.read_mode(source)) as connection,
             closing(connection),
         ):
-            # Of a source whose tables it cannot read SQLite blames the target.
+            # If the tables of the source are unreadable, SQLite blames the target.
             connection.execute("select count(*) from sqlite_master")
             connection.execute("vacuum into ?", (str(half),))
         check(half, source, cure)
@@ -177,9 +177,9 @@ def copy_truth(source: Path, target: Path, cure: str = CURE) -> None:
 
 
 def check(path: Path, name: Path | None = None, cure: str = ANOTHER) -> None:
-    """Raise TruthError unless the file is a sound truth of a schema that is known.
+    """Raise TruthError unless the file is a sound database with a known schema.
 
-    Its chunks are compared with their check sums. An error calls it `name`.
+    Its chunks are compared with their checksums. Errors use `name` for it.
     """
     name = name or path
     with schema.open_database(path, "mode=rw") as connection, closing(connection):
@@ -200,7 +200,7 @@ def _damage(path: Path, reason: str, cure: str) -> TruthError:
 
 
 def _refuse_hidden(data_dir: Path, target: Path) -> None:
-    """Copies in the data root have one place, where they are found again."""
+    """Refuse other places in the data root, where copies would not be found."""
     root, place = data_dir.resolve(), target.resolve()
     if place.is_relative_to(root) and place.parent != (root / FOLDER).resolve():
         raise UsageError(
@@ -211,7 +211,7 @@ def _refuse_hidden(data_dir: Path, target: Path) -> None:
 
 
 def prune(data_dir: Path, kept: int) -> list[Path]:
-    """Remove all but the newest `kept` backups; tells which went."""
+    """Remove all but the newest `kept` backups; return those removed."""
     plain = [p for p in backup_files(data_dir) if not _is_named(p)]
     for path in plain[kept:]:
         path.unlink(missing_ok=True)
@@ -220,7 +220,7 @@ def prune(data_dir: Path, kept: int) -> list[Path]:
 
 
 def sweep(data_dir: Path) -> None:
-    """Remove what killed processes left half-made, and nothing that is in use."""
+    """Remove unfinished files of killed processes that are not in use."""
     for folder in (data_dir, data_dir / FOLDER):
         _sweep_folder(folder)
 
@@ -239,14 +239,14 @@ def _sweep_one(path: Path) -> None:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         _remove_half(path)
     except BlockingIOError:
-        return  # a backup that is being made
+        return  # a backup in progress
     finally:
         os.close(handle)
 
 
 @contextmanager
 def _half_made(folder: Path) -> Iterator[Path]:
-    """A new file in `folder`, locked while it is used, gone after the body."""
+    """Yield a new file in `folder`, locked while in use, removed afterwards."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle, name = tempfile.mkstemp(dir=folder, prefix=_HALF, suffix=".tmp")
@@ -272,20 +272,20 @@ def _is_due(data_dir: Path, hours: float) -> bool:
     if newest is None:
         return True
     made, truth = newest.stat().st_mtime, data_dir / FILE
-    # Made in the future: the clock was set back since, and tells nothing.
+    # A time in the future: the clock was set back since.
     if 0 <= time.time() - made <= hours * HOUR:
         return False
     return _modified_at(truth) > made or _sequence(truth) != _sequence(newest)
 
 
 def _modified_at(path: Path) -> float:
-    """When the truth was last written to, as a POSIX time."""
+    """Return the last write to the database, as a POSIX time."""
     log = Path(f"{path}-wal")
     return max(p.stat().st_mtime for p in (path, log) if p.exists())
 
 
 def _sequence(path: Path) -> int | None:
-    """The last change that a truth file holds; None where it cannot be read."""
+    """Return the last change in a database file; None if it cannot be read."""
     mode = schema.read_mode(path)
     with suppress(StoreError), schema.open_database(path, mode) as file, closing(file):
         (number,) = file.execute("select value from counter").fetchone()
@@ -299,7 +299,7 @@ def _size(path: Path) -> int:
 
 
 def _moment(path: Path) -> datetime:
-    """When a backup was made, as its name tells."""
+    """Return the time of a backup from its name."""
     match = _NAME.fullmatch(path.name)
     stamp = match.group(1) if match else ""
     return datetime.strptime(stamp, _STAMP).replace(tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""Whether the truth file is whole, and its word table made anew where it is not."""
+"""Check the database file, and rebuild its word table if it is inconsistent."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -13,9 +13,9 @@ from elt_llm_core.store.database.reader import FILE, Truth
 
 
 def require_sound(data_dir: Path) -> None:
-    """Raise TruthError where SQLite finds the truth file damaged.
+    """Raise TruthError if SQLite finds the database damaged.
 
-    Reads it through once, a second a gigabyte; nothing is done where there is none.
+    It reads the whole file, one second per gigabyte; nothing is done without a file.
     """
     with closing(Truth(data_dir)) as truth:
         rows = truth.rows("pragma quick_check(3)")
@@ -25,9 +25,9 @@ def require_sound(data_dir: Path) -> None:
 
 
 def require_data(data_dir: Path) -> None:
-    """Raise where there is no truth file, and create nothing.
+    """Raise if there is no database file, and create nothing.
 
-    NoDataError where there is no sign of one, TruthError where it is gone.
+    Raises NoDataError without any trace of one, TruthError if it is missing.
     """
     path = data_dir / FILE
     if not path.exists():
@@ -36,10 +36,10 @@ def require_data(data_dir: Path) -> None:
 
 
 def words_agree(data_dir: Path) -> bool:
-    """Whether SQLite's full-text table holds the words of the chunks and no others.
+    """Return whether SQLite's full-text table has exactly the chunks' words.
 
-    SQLite asks for the right to write, and changes nothing. Raises StoreLockedError
-    while another process writes, StoreWriteError where the folder cannot be written.
+    SQLite needs write access but changes nothing. Raises StoreLockedError while another
+    process writes, StoreWriteError if the folder is not writable.
     """
     with _connection(data_dir) as connection:
         try:
@@ -54,7 +54,7 @@ def words_agree(data_dir: Path) -> bool:
 
 
 def rebuild_words(data_dir: Path) -> None:
-    """Make the full-text table anew from the chunks. Raises as `words_agree` does."""
+    """Rebuild the full-text table from the chunks. Raises as `words_agree` does."""
     with _connection(data_dir) as connection:
         try:
             connection.execute("insert into words(words) values('rebuild')")
@@ -63,7 +63,7 @@ def rebuild_words(data_dir: Path) -> None:
 
 
 def damaged_vectors(data_dir: Path) -> int:
-    """How many cached vectors are not as they were stored. Raises TruthError."""
+    """Return the number of damaged cached vectors. Raises TruthError."""
     with closing(Truth(data_dir)) as truth:
         connection = truth.connection()
         if connection is None:
@@ -73,9 +73,9 @@ def damaged_vectors(data_dir: Path) -> int:
 
 
 def forget_damaged_vectors(data_dir: Path) -> int:
-    """Delete the cached vectors that are not as they were stored; tells how many.
+    """Delete the damaged cached vectors; return their number.
 
-    The next ingest makes those again that it needs. Raises as `words_agree` does.
+    The next ingest computes those that it needs. Raises as `words_agree` does.
     """
     path = data_dir / FILE
     with _connection(data_dir) as connection, schema.faults_told(path):

@@ -1,4 +1,4 @@
-"""Bringing a truth of an earlier schema up to date: a copy first, then one step."""
+"""Migrate a database of an earlier schema: first a copy, then one step at a time."""
 
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -15,7 +15,7 @@ from elt_llm_core.store.maintenance import backup
 
 
 def migrate(data_dir: Path) -> Path | None:
-    """Migrate the truth where it is older; tells the backup that was made before.
+    """Migrate an older database; return the backup that was made before.
 
     The caller holds the writer lock. A crash leaves the old schema or the new one.
     Raises TruthError for a schema newer than this program, and StoreWriteError.
@@ -26,7 +26,7 @@ def migrate(data_dir: Path) -> Path | None:
     if not version:
         return None
     with schema.open_database(path, "mode=rw") as connection, closing(connection):
-        # What the header of the file says may lag behind what the log has.
+        # The header of the file may be older than the log.
         version = schema.schema_of(connection)
         schema.refuse_newer(version, path)
         if version == SCHEMA_VERSION:
@@ -50,7 +50,7 @@ def _step(connection: Connection, current: int) -> None:
 
 
 def _from_1(connection: Connection) -> None:
-    """Quarantine, stamped changes, and tables that large collections need."""
+    """Add quarantine, stamped changes, and tables for large collections."""
     for statement in tables.statements(_FROM_1):
         connection.execute(statement)
     connection.create_function("check_sum", -1, check_sum, deterministic=True)
@@ -64,26 +64,26 @@ def _from_1(connection: Connection) -> None:
 
 
 def _from_2(connection: Connection) -> None:
-    """A check sum for each cached vector."""
+    """Add a checksum for each cached vector."""
     connection.create_function("check_sum", -1, check_sum, deterministic=True)
     for statement in tables.statements(_FROM_2):
         connection.execute(statement)
 
 
 def _from_3(connection: Connection) -> None:
-    """Conversations."""
+    """Add conversations."""
     for statement in tables.statements(tables.CONVERSATION):
         connection.execute(statement)
 
 
 def _from_4(connection: Connection) -> None:
-    """Reviews of products."""
+    """Add reviews of products."""
     for statement in tables.statements(tables.REVIEW):
         connection.execute(statement)
 
 
 def _from_5(connection: Connection) -> None:
-    """Jobs, and numbered versions of what was written of a subject."""
+    """Add jobs, and numbered versions of texts."""
     for statement in tables.statements(f"{tables.JOB};\n{tables.VERSION}"):
         connection.execute(statement)
 

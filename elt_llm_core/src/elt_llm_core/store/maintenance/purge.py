@@ -1,4 +1,4 @@
-"""Taking the bytes of removed documents out of every file, not only out of answers."""
+"""Erase the bytes of removed documents from every file."""
 
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,10 +16,10 @@ from elt_llm_core.store.database.records import INDEXES
 from elt_llm_core.store.index.manifest import IndexFolder
 
 SLICE = 5_000
-OUTPUT = "output"  # what products write where they are given no other place
+OUTPUT = "output"  # default output files of products
 _BESIDE = ("-wal", "-shm", "-journal")
 _UNUSED = "not exists (select 1 from document d where d.sha256 = original.sha256)"
-# Conversations and kept texts that cite a document which is not there any more.
+# Conversations and stored texts that cite a removed document.
 _CITES_REMOVED = """
 exists (select 1 from json_tree({content}) t where t.key = 'document_id'
   and not exists (select 1 from document d where d.document_id = t.atom))
@@ -32,12 +32,12 @@ _QUOTING = {
 
 
 class Purged(Record):
-    """What a purge took away, and what still holds what was removed.
+    """The result of a purge, and what still contains removed text.
 
-    `texts` are the conversations, kept texts and generated rows of products that cite
-    removed documents, `decisions` the decisions of reviews: each keeps the text it was
-    made on. `outputs` are files that products wrote into the data root.
-    `complete` is false where a reader kept the truth from being rewritten in place.
+    `texts` are the conversations, stored texts and generated rows of products that cite
+    removed documents, `decisions` the decisions of reviews, which keep their texts.
+    `outputs` are product files in the data root. `complete` is false if a reader
+    prevented the database from being rewritten in place.
     """
 
     rebuilt: dict[str, int]
@@ -58,7 +58,7 @@ class Purged(Record):
 class Purge:
     """One purge of a data root. The caller holds the writer lock.
 
-    Every step can be done again: after a crash the same command finishes it.
+    Every step is repeatable: after a crash the same command finishes it.
     """
 
     def __init__(self, connection: Connection, truth: Truth, data_dir: Path) -> None:
@@ -75,9 +75,9 @@ class Purge:
         journal: bool,
         texts: bool,
     ) -> Purged:
-        """Do it. `publish` builds the next generations of the collections it is given.
+        """Run the purge. `publish` builds the next generations of given collections.
 
-        Raises StoreWriteError before anything is done where there is no room.
+        Raises StoreWriteError before any change if the disk is too full.
         """
         before = _bytes_of(self._data_dir)
         disk_space.require_space(self._data_dir, self._path.stat().st_size)
@@ -107,7 +107,7 @@ class Purge:
         )
 
     def _forget(self, *, journal: bool, texts: bool) -> dict[str, int]:
-        """Rows that nothing stored needs any more; tells how many of each."""
+        """Delete rows that nothing references any more; return the numbers."""
         connection = self._connection
         self._note_used_vectors()
         with schema.transaction(connection):
@@ -126,7 +126,7 @@ class Purge:
                 "journal_kept": self._count("batch_item"),
                 "decisions": self._count("review"),
             }
-            # What was deleted from the word index stays in it until it is made anew.
+            # Deleted words stay in the word index until it is rebuilt.
             connection.execute("insert into words(words) values('rebuild')")
         connection.execute("drop table temp.used")
         return counts
@@ -140,7 +140,7 @@ class Purge:
         connection = self._connection
         statement = "delete from review_item where product = ? and item_id = ?"
         connection.executemany(statement, rows)
-        # A sheet is the base of a merge and holds all rows of its product.
+        # A sheet is the base of a merge and contains all rows of its product.
         products = sorted({(product,) for product, _ in rows})
         connection.executemany("delete from review_sheet where product = ?", products)
         return len(rows) + sum(
@@ -149,7 +149,7 @@ class Purge:
         )
 
     def _quoting_rows(self) -> list[tuple[str, str]]:
-        """Product and id of generated rows that name a document which is gone."""
+        """Return product and id of generated rows that name a removed document."""
         documents = self._connection.execute(
             "select document_id, name, title from document"
         ).fetchall()
@@ -172,7 +172,7 @@ class Purge:
         return int(row[0])
 
     def _note_used_vectors(self) -> None:
-        """The keys of the vectors that stored chunks were made with."""
+        """Record the keys of the vectors of stored chunks."""
         connection = self._connection
         connection.execute("drop table if exists temp.used")
         connection.execute("create temp table used(key blob primary key) without rowid")
@@ -189,7 +189,7 @@ class Purge:
     def _renew_indexes(
         self, publish: Callable[[Sequence[str]], dict[str, int]]
     ) -> dict[str, int]:
-        """Generations that hold removed chunks, and earlier ones, are replaced."""
+        """Replace generations with removed chunks, and earlier ones."""
         names = [card.name for card in self._truth.collections()]
         rebuilt = publish([name for name in names if self._holds_removed(name)])
         for name in names:
@@ -199,7 +199,7 @@ class Purge:
         return rebuilt
 
     def _holds_removed(self, name: str) -> bool:
-        """Whether the newest generation has what is gone, or cannot be read."""
+        """Return whether the newest generation has removed chunks, or is unreadable."""
         folder = IndexFolder(self._data_dir, name)
         generations, known = folder.generations(), folder.manifests()
         if not generations:
@@ -211,7 +211,7 @@ class Purge:
         return not ours or bool(self._truth.removed_nodes(name, newest.seq))
 
     def _rewrite(self) -> bool:
-        """Write the truth anew without what was deleted; tells whether all of it."""
+        """Rewrite the database without deleted data; return whether it was complete."""
         self._truth.close()
         self._connection.execute("vacuum")
         (busy, _, _) = self._connection.execute(
@@ -225,7 +225,7 @@ def _names(paths: Iterable[Path], data_dir: Path) -> tuple[str, ...]:
 
 
 def _documents_in(content: Any) -> Iterator[tuple[str, str]]:
-    """Yield each document that a row of a product names, with the name of the key."""
+    """Yield each document that a product row names, with the key of its name."""
     if isinstance(content, Mapping):
         for key, value in content.items():
             if key in {"document_id", "document"} and isinstance(value, str):
@@ -238,15 +238,15 @@ def _documents_in(content: Any) -> Iterator[tuple[str, str]]:
 
 
 def outputs(data_dir: Path) -> list[Path]:
-    """Return the files that products wrote into the data root, in order."""
+    """Return the product files in the data root, in order."""
     return sorted(p for p in (data_dir / OUTPUT).rglob("*") if p.is_file())
 
 
 def copies(data_dir: Path) -> list[Path]:
-    """What may hold earlier states of the truth, in order: files, and a folder aside.
+    """Return files with earlier states of the database, in order.
 
-    That is all in the backups folder, what a restore kept aside, and every other
-    SQLite file that is neither the truth nor an index. Half-made copies are not told.
+    These are all files of the backups folder, files kept by a restore, and every other
+    SQLite file that is neither the database nor an index, without unfinished copies.
     """
     live = {data_dir / f"{FILE}{ending}" for ending in ("", *_BESIDE)}
     aside = set(data_dir.glob("truth.damaged-*"))
@@ -266,12 +266,12 @@ def _remove(path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
         return
-    with suppress(OSError):  # what could not go is told as remaining
+    with suppress(OSError):  # files that could not be deleted are reported
         path.unlink(missing_ok=True)
 
 
 def prune_history(connection: Connection, truth: Truth, data_dir: Path) -> None:
-    """Forget removals and changes that every generation on disk is past.
+    """Delete removals and changes that every generation on disk includes.
 
     The caller holds the transaction.
     """

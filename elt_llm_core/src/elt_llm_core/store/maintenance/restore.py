@@ -1,4 +1,4 @@
-"""Putting a backup in the place of the truth."""
+"""Restore the database from a backup."""
 
 import os
 import shutil
@@ -22,9 +22,9 @@ _BESIDE = ("-wal", "-shm")
 
 
 class Restored(Record):
-    """What was put back. `aside` is where the file it replaced was kept, if any.
+    """The restored backup. `aside` is the path of the replaced file, if any.
 
-    `skipped` tells of later copies that are not sound, one sentence each.
+    `skipped` has a sentence for each later copy that is damaged.
     """
 
     file: str
@@ -33,14 +33,14 @@ class Restored(Record):
 
 
 def restore(data_dir: Path, chosen: str, wait: float = 0.0) -> Restored:
-    """Put the backup `chosen` in the place of the truth.
+    """Replace the database with the backup `chosen`.
 
-    It is a file, or `latest`: the newest one in the data root that is sound.
-    The truth that is there is kept aside, readable or not. Readers notice at their next
-    statement. Indexes built from what came after the backup are not believed any more;
-    `Writer.publish` builds them anew without embedding. A crash leaves the old truth or
-    the new. Raises UsageError where there is no such backup, TruthError where it is
-    damaged or of a later schema, StoreLockedError and StoreWriteError.
+    It is a file, or `latest`: the newest sound one in the data root. The present
+    database is kept in the same folder, readable or not. Readers notice at their next
+    statement. Indexes built from later changes are no longer used; `Writer.publish`
+    rebuilds them without embedding. A crash leaves the old database or the new one.
+    Raises UsageError if there is no such backup, TruthError if it is damaged or has a
+    later schema, StoreLockedError and StoreWriteError.
     """
     sources = _sources(data_dir, chosen)
     with writer_lock(data_dir / "LOCK", wait):
@@ -61,13 +61,13 @@ def restore(data_dir: Path, chosen: str, wait: float = 0.0) -> Restored:
 
 
 def _copy_first_sound(sources: Sequence[Path], ready: Path) -> tuple[Path, list[str]]:
-    """Copy the first that is sound; tells which, and why not those before it."""
+    """Copy the first sound backup; return it, and the faults of those before it."""
     skipped: list[str] = []
     for source in sources:
         try:
             backup.copy_truth(source, ready, backup.ANOTHER)
         except TruthError as error:
-            # A sound copy of a later program is not given up for an older one.
+            # A sound copy of a later program version is not skipped for an older copy.
             if len(sources) == 1 or _is_newer(source):
                 raise
             skipped.append(error.message)
@@ -101,16 +101,16 @@ def _sources(data_dir: Path, chosen: str) -> list[Path]:
 
 
 def _swap(truth: Path, ready: Path) -> Path | None:
-    """Put `ready` in the place of `truth`; tells where that is kept now."""
+    """Replace `truth` by `ready`; return where the old file is kept."""
     aside = _set_aside(truth)
     crash_point(CrashPoint.RESTORE_ASIDE)
-    # A log of the old file must never be taken for one of the new.
+    # A log of the old file must never be applied to the new one.
     _remove_logs(truth)
     crash_point(CrashPoint.RESTORE_BARE)
     if truth.is_dir():
-        shutil.rmtree(truth)  # its content was moved aside
+        shutil.rmtree(truth)  # its content was moved before
     ready.replace(truth)
-    _remove_logs(truth)  # a reader of the old file may have begun one meanwhile
+    _remove_logs(truth)  # a reader of the old file may have created one in the meantime
     fsync_folder(truth.parent)
     return aside
 
@@ -132,7 +132,7 @@ def _set_aside(truth: Path) -> Path | None:
 
 
 def _fold_log(truth: Path) -> None:
-    """Put what the log has into the file, where the file is sound enough."""
+    """Checkpoint the log, if the file is sound enough."""
     with suppress(StoreError):
         schema.peek(truth)
         with schema.open_database(truth, "mode=rw") as connection, closing(connection):
@@ -140,7 +140,7 @@ def _fold_log(truth: Path) -> None:
 
 
 def _link(path: Path, name: Path) -> None:
-    """A second name for a file; a copy where the file system has no such thing."""
+    """Create a hard link to a file, or a copy if the file system has no links."""
     name.unlink(missing_ok=True)
     try:
         os.link(path, name)

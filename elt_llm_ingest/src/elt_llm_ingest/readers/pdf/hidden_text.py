@@ -1,8 +1,8 @@
-"""Words that a PDF holds and no reader of its pages sees.
+"""Words in a PDF that no reader of its pages sees.
 
-They speak to machines only, which makes them a way to smuggle orders into answers. A
-page on which something looks suspicious is drawn twice, as it is and without its text:
-a suspected word that makes no difference is not seen.
+They address machines only, which makes them a way to smuggle instructions into answers.
+A suspicious page is rendered twice, as it is and without its text: a suspected word
+that makes no difference is invisible.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -17,9 +17,9 @@ from elt_llm_ingest.readers.pdf.geometry import Rectangle, box_of, join_boxes, r
 from elt_llm_ingest.readers.pdf.pdfium import Colour, hide, objects_of, place_of
 from elt_llm_ingest.readers.pdf.words import Word
 
-SMALLEST = 2.0  # points; smaller letters are for machines
-ALIKE = 24  # of 255 in every colour: hardly seen on each other
-THICK = 4.0  # points; a thinner shape is a line and no background
+SMALLEST = 2.0  # points; smaller letters are invisible to readers
+ALIKE = 24  # of 255 in every colour: closer colours are hardly distinguishable
+THICK = 4.0  # points; a thinner shape is a line, not a background
 SCALE = 2.0  # pixels a point
 LARGEST = 3000  # pixels a side
 CHANGED = 10  # of 255: a difference that can be seen
@@ -39,12 +39,12 @@ Slices = tuple[slice, slice]
 def find_hidden_words(
     page: pypdfium2.PdfPage, graphics: Any, words: Sequence[Word]
 ) -> set[int]:
-    """The ids of those of the page's words that no reader sees.
+    """Return the ids of those of the page's words that are invisible.
 
     Smaller than 2 points, off the page, or without effect on the drawn page: in the
-    colour of their background, not painted, or under a picture. What a scan shows over
-    or under its text layer is seen. `graphics` are LiteParse's. The text of the page
-    is gone afterwards, not that of the file.
+    colour of their background, not painted, or under a picture. The text layer of a
+    scan counts as visible where the picture shows something. `graphics` are
+    LiteParse's. The text of the page is gone afterwards, not that of the file.
     """
     width, height = page.get_size()
     odd = [
@@ -104,7 +104,7 @@ def _place(page: pypdfium2.PdfPage, item: int) -> Rectangle:
 
 
 def _backgrounds(graphics: Any, colours: set[Colour]) -> Iterator[Rectangle]:
-    """Shapes that are filled with the colour of a text of the page."""
+    """Return shapes that are filled with the colour of a text of the page."""
     alike: dict[str, bool] = {}
     for shape in graphics.shapes if graphics is not None else ():
         filled = shape.fill_color if shape.fill else None
@@ -119,7 +119,7 @@ def _backgrounds(graphics: Any, colours: set[Colour]) -> Iterator[Rectangle]:
 
 
 def _is_alike(filled: str, colour: Colour) -> bool:
-    """Whether two colours are hardly told apart; one in hexadecimals, with alpha."""
+    """Return whether two colours are hardly distinguishable; one is hex with alpha."""
     pairs = zip(bytes.fromhex(filled)[1:], colour, strict=True)
     return all(abs(one - other) <= ALIKE for one, other in pairs)
 
@@ -143,10 +143,11 @@ def _without_effect(
     read: Sequence[bool],
     free: Collection[int],
 ) -> set[int]:
-    """The ids of words that change nothing on the page; `texts` are all of its texts.
+    """Return the ids of words that change nothing on the rendered page.
 
-    Those that may be `read` off a picture must show something there, too. Those that
-    are `free` of pictures, by their ids, are seen where shapes draw letters for them.
+    `texts` are all of its texts. Words that may be `read` from a picture must be
+    visible there. Words `free` of pictures, by id, are visible if shapes draw their
+    letters.
     """
     bands = _bands(words)
     views = [_View(page, band) for band in bands]
@@ -171,16 +172,13 @@ def _without_effect(
 
 
 def _widen_slices(at: Slices) -> Slices:
-    """The place with a little of what is left and right of it."""
+    """Return the slices with a margin on the left and right."""
     down, across = at
     return down, slice(max(across.start - BESIDE, 0), across.stop + BESIDE)
 
 
 def _shows_letters(picture: NDArray[np.uint8]) -> bool:
-    """Whether a picture of a word's place shows dark and light as letters do.
-
-    Some programs paint bold letters as shapes under a transparent text.
-    """
+    """Return whether a picture of a word has dark and light areas as letters do."""
     grey = picture.min(axis=2).astype(np.int16)
     if np.ptp(grey) < INK:
         return False
@@ -190,7 +188,7 @@ def _shows_letters(picture: NDArray[np.uint8]) -> bool:
 
 
 def _bands(words: Sequence[Word]) -> list[list[Word]]:
-    """The words from top to bottom, parted where nothing between needs to be drawn."""
+    """Group the words from top to bottom, separated by gaps that need no rendering."""
     bands: list[list[Word]] = []
     end = 0.0
     for word in sorted(words, key=_top):
@@ -207,7 +205,7 @@ def _top(word: Word) -> float:
 
 
 class _View:
-    """The part of a page that holds some words, to be drawn again and again."""
+    """The part of a page that contains some words, for repeated rendering."""
 
     def __init__(self, page: pypdfium2.PdfPage, words: Sequence[Word]) -> None:
         self._page = page
@@ -222,7 +220,7 @@ class _View:
         self._size = int(right) - self._left + 1, int(bottom) - self._top + 1
 
     def render(self) -> NDArray[np.uint8]:
-        """The part as it looks now: rows, columns, three colours."""
+        """Return the part as it looks now: rows, columns, three colours."""
         bitmap = pypdfium2.PdfBitmap.new_native(*self._size, raw.FPDFBitmap_BGR)
         try:
             bitmap.fill_rect((255, 255, 255, 255), 0, 0, *self._size)
@@ -235,7 +233,7 @@ class _View:
             bitmap.close()
 
     def place(self, word: Word) -> Slices:
-        """Where a word stands in the part; what its neighbours reach is left out."""
+        """Return the slices of a word in the part, without its neighbours' overlap."""
         inner = 0 if word.rotated else INNER * (word.bottom - word.top)
         first = int((word.top + inner) * self._scale) - self._top
         last = int((word.bottom - inner) * self._scale) - self._top

@@ -27,10 +27,10 @@ CURE = (
 
 
 def unlock(path: Path, data: Given, passwords: Sequence[str]) -> Given | bytes:
-    """The PDF as it can be read without a password.
+    """Return the PDF in a form that can be read without a password.
 
-    A file that opens by itself, and one that is damaged, comes back as it is. Raises
-    LoadError where a password is needed and none of these is it.
+    An unprotected or damaged file is returned unchanged. Raises LoadError if a password
+    is needed and none of these is right.
     """
     if not passwords or not _needs_password(data):
         return data
@@ -58,17 +58,17 @@ def _needs_password(data: bytes | Held) -> bool:
     return False
 
 
-BATCH = 100  # pages; a part has running headers and a style of its own
+BATCH = 100  # pages; a part has its own running headers and style
 DAMAGE_CURE = "download it again, or open it and print it to a new PDF"
-KEPT = 500  # pages that PDFium remembers, 50 kB each
+KEPT = 500  # pages that PDFium caches, 50 kB each
 Data = bytes | Held
 
 
 def layout_batches(path: Path, data: Data, limits: Limits, pages: int) -> Iterator[Any]:
-    """LiteParse's results for the file's `pages`, a part of them at a time, in order.
+    """Yield LiteParse's results for the file's `pages`, one part at a time.
 
-    A part is laid out by another thread while the one before is worked on. Raises
-    LoadError with the reason and the cure.
+    The next part is laid out in another thread while one is processed. Raises LoadError
+    with the reason and a hint.
     """
     if pages > limits.max_pages:
         raise LoadError(
@@ -88,7 +88,7 @@ def layout_batches(path: Path, data: Data, limits: Limits, pages: int) -> Iterat
             waiting = [coming.result()]
             while waiting[0] is not None:
                 coming = thread.submit(session.next)
-                yield waiting.pop()  # not kept here: it is tens of megabytes
+                yield waiting.pop()  # not kept here, because it takes tens of megabytes
                 _give_back()
                 waiting.append(coming.result())
         finally:
@@ -96,7 +96,7 @@ def layout_batches(path: Path, data: Data, limits: Limits, pages: int) -> Iterat
 
 
 def _give_back() -> None:
-    """Return freed memory to the system, where the C library keeps it and can tell."""
+    """Return freed memory to the system, if the C library supports it."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
@@ -107,7 +107,7 @@ def _whole(path: Path, data: Data, limits: Limits) -> Any:
         result = _laid_out(_parser(limits), data)
     except ParseError as error:
         raise _explain_refusal(path, str(error)) from error
-    if not result.num_pages:  # to ask for the pages is to copy them
+    if not result.num_pages:  # accessing the pages copies them
         reason = result.page_errors[0].message if result.page_errors else "no pages"
         raise LoadError(
             path.name, f"none of its pages can be read ({reason})", DAMAGE_CURE
@@ -116,7 +116,7 @@ def _whole(path: Path, data: Data, limits: Limits) -> Any:
 
 
 class _BatchSession:
-    """LiteParse's pages part after part; all of its work belongs to one thread."""
+    """LiteParse's pages part by part, in one thread."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -164,10 +164,10 @@ def _refusing(path: Path) -> Iterator[None]:
 
 
 def _laid_out(parser: LiteParse, data: Data) -> Any:
-    """LiteParse's pages without the copy of every field that `parse` makes of them.
+    """Return LiteParse's pages without the copy that `parse` makes of every field.
 
-    The copy takes as long as half of the layout; the objects behind it answer to the
-    same names. Another version that has no such thing is asked for the copy.
+    The copy takes half as long as the layout; the underlying objects have the same
+    attributes. Versions without them are asked for the copy.
     """
     engine: Any = getattr(parser, "_native", None)
     if not hasattr(engine, "parse_bytes"):
@@ -195,7 +195,7 @@ def _explain_refusal(path: Path, message: str) -> LoadError:
 
 
 class PdfFile:
-    """A file in PDFium, which keeps whatever it has read until it is closed."""
+    """A file in PDFium, which caches everything it has read until it is closed."""
 
     def __init__(self, path: Path, data: Data) -> None:
         """Raises LoadError."""
@@ -205,7 +205,7 @@ class PdfFile:
         self.pdf = self._open()
 
     def go_on(self, number: int) -> None:
-        """Forget the pages before `number` if they are many. `pdf` is another then."""
+        """Drop the cached pages before `number` if they are many, by reopening."""
         if number - self._first >= KEPT:
             self.pdf.close()
             self.pdf = self._open()

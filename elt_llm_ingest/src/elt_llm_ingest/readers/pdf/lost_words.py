@@ -1,4 +1,4 @@
-"""Words that PDFium has and LiteParse lost: found and brought back."""
+"""Restore words that PDFium reads and LiteParse lost."""
 
 import re
 import unicodedata
@@ -15,10 +15,10 @@ from elt_llm_ingest.readers.pdf.page_furniture import PAGE_NUMBER
 from elt_llm_ingest.readers.pdf.words import HYPHENS, Word, replace_marks
 
 SAID = re.compile(r"[^\W_]+")
-RUN = 3  # so many lost words in a row are a lost passage
+RUN = 3  # minimum lost words in a row for a lost passage
 SHARE = 0.02  # of a page's words; fewer single ones are differences in spelling
-SHORT = 8  # a run of fewer letters is looked for together with its neighbours
-FINE = 100  # PDFium gives places on the page as whole numbers
+SHORT = 8  # runs with fewer letters are looked up together with their neighbours
+FINE = 100  # PDFium returns positions on the page as integers
 LIGATURE = 4  # letters of a word in which one may stand
 LETTERS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz0123456789", np.uint8)
 PLAIN = 128  # characters of ASCII
@@ -28,7 +28,7 @@ LEAST = 0.2  # points; PDFium has letters without width
 
 
 def _letters(text: str) -> tuple[list[int], list[str]]:
-    """How often each plain letter and digit stands in it, and the other letters."""
+    """Count the plain letters and digits, and the other letters."""
     codes = np.frombuffer(text.encode("utf-32-le", "replace"), "<u4")
     is_plain = codes < PLAIN
     counts: list[int] = np.bincount(codes[is_plain], minlength=PLAIN)[LETTERS].tolist()
@@ -43,10 +43,11 @@ def lost_words(
     number: int,
     ours: Sequence[Word],
 ) -> list[Word]:
-    """The words of PDFium's text that `ours`, our words of the page, lack.
+    """Return the words of PDFium's text that are missing in `ours`.
 
-    A word or two that stand where we read something are only spelt otherwise. A bare
-    number at the edge of the page is furniture. `plain` is the text of `text_page`.
+    One or two words at a position where we read something are only spelt differently. A
+    plain number at the edge of the page is furniture. `plain` is the text of
+    `text_page`.
     """
     text = _plain(" ".join([word.text for word in ours]))
     if _letters(text) == _letters(_plain(plain)):
@@ -70,12 +71,12 @@ def lost_words(
 
 
 def _is_told(word: Word, ours: Sequence[Word]) -> bool:
-    """Whether we read the same word where it stands: another one of it is lost."""
+    """Return whether we read the same word at this position."""
     return _is_read(word, [other for other in ours if other.text == word.text])
 
 
 def _is_read(word: Word, ours: Sequence[Word]) -> bool:
-    """Whether we read something where a word stands."""
+    """Return whether we read something at the position of a word."""
     x, y = word.middle
     return any(
         other.left - 1 <= x <= other.right + 1
@@ -85,7 +86,7 @@ def _is_read(word: Word, ours: Sequence[Word]) -> bool:
 
 
 def _find_lost(ours: str, theirs: Sequence[str]) -> list[range]:
-    """The runs of words that we lack, as places in `theirs`."""
+    """Return the runs of missing words, as positions in `theirs`."""
     ours, plain = _plain(ours), _plain_each(theirs)
     short = _short(ours.split(), plain)
     if not short:
@@ -121,7 +122,7 @@ def _short(ours: Sequence[str], theirs: Sequence[str]) -> Counter[str]:
 
 
 def _plain_each(words: Sequence[str]) -> list[str]:
-    """Each word in plain letters."""
+    """Return each word in plain letters."""
     done = _plain(" ".join(words)).split(" ")
     return done if len(done) == len(words) else [_plain(word) for word in words]
 
@@ -139,7 +140,7 @@ def _runs(indexes: Sequence[int], theirs: Sequence[str]) -> list[range]:
 
 
 def _is_there(dense: str, theirs: Sequence[str], run: range) -> bool:
-    """Whether our text has these words, only cut otherwise ("fo od" for "food")."""
+    """Return whether our text has these words in another split ("fo od" for "food")."""
     dense_text = _dense("".join(theirs[run.start : run.stop]))
     if len(run) == 1 and _is_repaired(dense, theirs[run.start]):
         return True
@@ -152,7 +153,7 @@ def _is_there(dense: str, theirs: Sequence[str], run: range) -> bool:
 
 
 def _is_repaired(dense: str, word: str) -> bool:
-    """Whether a mark in PDFium's word is a ligature of ours: "bene!t" for "benefit"."""
+    """Return whether a mark in PDFium's word is our ligature ("bene!t")."""
     parts = SAID.findall(_plain(word))
     letters = "".join(parts)
     marked = letters.isalpha() and len(letters) >= LIGATURE and letters != _plain(word)
@@ -211,7 +212,7 @@ def _place_word(
     lost_word: _Said,
     number: int,
 ) -> Word | None:
-    """The word with its box from the top left; None for one that is off the page."""
+    """Return the word with its box from the top left; None if it is off the page."""
     points = []
     for index in lost_word[1]:
         left, bottom, right, top = text_page.get_charbox(index)
@@ -227,7 +228,7 @@ def _place_word(
 
 
 def device(page: pypdfium2.PdfPage, x: float, y: float) -> tuple[float, float]:
-    """A point of the page's own system in fractions of the page from the top left."""
+    """Return a point as fractions of the page from the top left."""
     width, height = (round(FINE * side) for side in page.get_size())
     across, down = c_int(), c_int()
     raw.FPDF_PageToDevice(page.raw, 0, 0, width, height, 0, x, y, across, down)

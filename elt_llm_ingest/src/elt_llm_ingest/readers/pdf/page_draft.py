@@ -1,4 +1,4 @@
-"""One page of a PDF while it is read: words first, then regions, then blocks."""
+"""One page of a PDF during processing: words first, then regions, then blocks."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,7 +13,7 @@ from elt_llm_ingest.readers.pdf.words import Line, Word, lines_of
 
 @dataclass(eq=False)
 class PageDraft:
-    """A page while it is read. Lengths are in points, from the top left.
+    """A page during processing. Lengths are in points, from the top left.
 
     `read_page` sets the fields above `blocks`; `mark_furniture` sets the flag of that
     name on its words; `build_blocks` sets the fields from `blocks` on.
@@ -36,23 +36,23 @@ class PageDraft:
 
     @cached_property
     def lines(self) -> list[Line]:
-        """All words as lines from top to bottom."""
+        """Return all words as lines from top to bottom."""
         return lines_of(self.words)
 
     @cached_property
     def table_boxes(self) -> tuple[Rectangle, ...]:
-        """Where LiteParse or drawn rules show tables."""
+        """Return where LiteParse or ruling lines show tables."""
         seen = [b.bbox for b in self.layout if b.kind == "table" and b.bbox]
         return (*map(rectangle, seen), *(grid.box for grid in self.grids))
 
     @property
     def body(self) -> list[Word]:
-        """The words that are not furniture."""
+        """Return the words that are not furniture."""
         return [word for word in self.words if not word.furniture]
 
     @property
     def body_lines(self) -> list[Line]:
-        """The upright lines that hold no furniture."""
+        """Return the upright lines without furniture."""
         return [
             line
             for line in self.lines

@@ -27,7 +27,7 @@ class _Edge:
 
     @property
     def is_number(self) -> bool:
-        """Whether it is a bare page number."""
+        """Return whether it is a plain page number."""
         return PAGE_NUMBER.match(self.line.text) is not None
 
 
@@ -37,9 +37,9 @@ def mark_furniture(pages: Sequence[PageDraft]) -> None:
     A line in the outer 12 % of the page is one if its text (digits aside) stands there
     on at least three pages and 15 % of all, if its place is that of a running line
     whose text changes from chapter to chapter, or if it is a bare page number. A line
-    that no gap parts from the body must be the same to the digit; one in a table must
-    stand on half of the pages. Turned text beside all that stands upright is one, too.
-    Furniture stands beside a body: where no page has one, only page numbers are marked.
+    without a gap to the body must be identical, digits included; one in a table must be
+    on half of the pages. Rotated text next to all upright text is furniture too. If no
+    page has a body, only page numbers are marked.
     """
     for page in pages:
         _mark_turned(page)
@@ -52,7 +52,7 @@ def mark_furniture(pages: Sequence[PageDraft]) -> None:
 
 
 def _running(edges: Sequence[_Edge], pages: int) -> list[_Edge]:
-    """The lines at the edges of pages that run through them, and page numbers."""
+    """Return the running lines at the edges of pages, and page numbers."""
     texts: dict[tuple[str, str], set[int]] = defaultdict(set)
     slots: dict[tuple[str, int, float], list[_Edge]] = defaultdict(list)
     for edge in edges:
@@ -77,7 +77,7 @@ def _running(edges: Sequence[_Edge], pages: int) -> list[_Edge]:
 
 
 def _has_body(pages: Sequence[PageDraft], furniture: Sequence[_Edge]) -> bool:
-    """Whether a page says anything upright besides these lines."""
+    """Return whether a page has upright text besides these lines."""
     marked = {id(word) for edge in furniture for word in edge.line.words}
     return any(
         id(word) not in marked and not word.furniture
@@ -87,9 +87,9 @@ def _has_body(pages: Sequence[PageDraft], furniture: Sequence[_Edge]) -> bool:
 
 
 def _mark_turned(page: PageDraft) -> None:
-    """Mark turned words left or right of all upright ones: stamps and side notes.
+    """Mark rotated words left or right of all upright ones: stamps and side notes.
 
-    Not in a table, and not where most of the page is turned.
+    Not in a table, and not if most of the page is rotated.
     """
     turned = [word for word in page.words if word.rotated]
     upright = [word for word in page.words if not word.rotated]
@@ -104,7 +104,7 @@ def _mark_turned(page: PageDraft) -> None:
 
 
 def _is_running(edges: Sequence[_Edge], pages: int) -> bool:
-    """Whether a place on the page holds a running line with changing text."""
+    """Return whether a position has a running line with changing text."""
     if len({edge.page for edge in edges}) < max(3, 0.5 * pages):
         return False
     by_text: dict[str, set[int]] = defaultdict(set)
@@ -131,7 +131,7 @@ def _edges(page: PageDraft) -> list[_Edge]:
 
 
 def _outermost(lines: Sequence[Line]) -> list[Line]:
-    """The lines from the edge of the page to the first gap as high as a line."""
+    """Return the lines from the edge of the page to the first line-high gap."""
     outermost: list[Line] = []
     for line in lines:
         if outermost:

@@ -1,4 +1,4 @@
-"""The pages of a PDF, batch after batch: words, then regions, then blocks.
+"""The pages of a PDF, batch by batch: words, then regions, then blocks.
 
 read_batches -> _read_batch (words; recognition of pictures) -> build_blocks (furniture,
 regions, reading order, tables, figures) -> blocks_in_order (across page breaks)
@@ -50,9 +50,9 @@ from elt_llm_ingest.readers.pdf.words import Restorer, Word, lines_of, page_word
 from elt_llm_ingest.readers.text_builder import one_line
 
 TEXT = attrgetter("text")
-OCR_SHARE = 0.7  # of the time a file may take; the rest is for laying it out
+OCR_SHARE = 0.7  # share of a file's time for OCR; the rest is for the layout
 GARBLED = 0.03  # share of undecoded characters from which a page is recognised instead
-AHEAD = 60  # pages opened before their turn; each takes half a megabyte
+AHEAD = 60  # pages opened in advance; each takes half a megabyte
 OCR_CURE = (
     "scan it again with 200 to 300 dots an inch, or make its text selectable: "
     "ocrmypdf IN.pdf OUT.pdf"
@@ -64,7 +64,7 @@ WarningKind = Literal[
 
 @dataclass
 class DocumentNotes:
-    """What is kept of the pages after their blocks are written."""
+    """Data of the pages that is kept after their blocks are written."""
 
     pages: list[Page] = field(default_factory=list)  # without words
     letters: int = 0
@@ -116,7 +116,7 @@ def read_batches(
         file: The file in PDFium.
         data: The file's content, for text recognition.
         timeout: Seconds that the file may take.
-        notes: Filled with what outlives the pages.
+        notes: Filled with the data to keep.
     """
     deadline = time.monotonic() + OCR_SHARE * timeout
     page_count = len(file.pdf)
@@ -143,7 +143,7 @@ def _read_batch(
     notes: DocumentNotes,
     prefetched: PrefetchedPages,
 ) -> list[PageDraft]:
-    """The pages of a batch as far as their words; pictures of text are recognised."""
+    """Return the pages of a batch with their words; pictures of text are recognised."""
     began = time.monotonic()
     layouts, recognised = recognition.read_pictures(
         file.pdf, data, layout.pages, seconds
@@ -168,9 +168,9 @@ def _read_batch(
 def _recognise_undecoded(
     pages: list[PageDraft], data: Data, seconds: float, notes: DocumentNotes
 ) -> list[PageDraft]:
-    """The pages, those with many undecoded characters read by text recognition.
+    """Recognise pages with many undecoded characters by OCR.
 
-    Without a language file they stay as they are, and a warning names them.
+    Without a language file they are unchanged, and a warning names them.
     """
     numbers = [
         page.number
@@ -242,7 +242,7 @@ def _read_words(layout: Any, opened: OpenPage | None) -> tuple[list[Word], int]:
 
 
 def _following_pages(pages: Sequence[PageDraft], page_count: int) -> range:
-    """The first pages of the next batch, if there is one."""
+    """Return the first pages of the next batch, if there is one."""
     if not pages:
         return range(0)
     first = pages[-1].number + 1
@@ -300,7 +300,7 @@ def blocks_in_order(
 
 
 def _join_over(last: Draft, blocks: list[Draft]) -> bool:
-    """Join the first block of a page to the last one before it, where they are one.
+    """Join the first block of a page to the last one before it, if they are one.
 
     Returns True if a table continues; a joined paragraph is removed from `blocks`.
     """
@@ -321,7 +321,7 @@ def _join_over(last: Draft, blocks: list[Draft]) -> bool:
 
 
 def _page_warnings(page: PageDraft) -> Iterator[tuple[WarningKind, str]]:
-    """What a reader of the document should know about a page."""
+    """Return warnings about a page for readers of the document."""
     where = f"page {page.number}"
     if not page.words and any(block.kind == "figure" for block in page.layout):
         yield "blank", f"{where} contains a picture and no text; {OCR_CURE}"

@@ -1,6 +1,6 @@
-"""What PDFium knows of a page: objects that may hide text, and where bold ends.
+"""PDFium's information about a page: objects that may hide text, and bold runs.
 
-Pages are opened here, ahead of their turn.
+Pages are opened here, in advance.
 """
 
 import contextlib
@@ -29,8 +29,8 @@ from pypdfium2 import raw
 from elt_llm_ingest.readers.pdf.lost_words import device
 from elt_llm_ingest.readers.pdf.words import BOLD, Word
 
-LIGHT = 200  # of 255 in every colour: hardly seen on white
-CLEAR = 40  # of 255: hardly seen on anything
+LIGHT = 200  # of 255 in every colour: hardly visible on white
+CLEAR = 40  # of 255: hardly visible on anything
 DEEP = 4  # forms in forms; deeper ones are suspicious as such
 PLAIN = (raw.FPDF_TEXTRENDERMODE_FILL, raw.FPDF_TEXTRENDERMODE_FILL_STROKE)
 UNPAINTED = (raw.FPDF_TEXTRENDERMODE_INVISIBLE, raw.FPDF_TEXTRENDERMODE_CLIP)
@@ -39,11 +39,11 @@ Place = tuple[float, float, float, float]
 
 
 def _quick(result: Any, function: Any, *arguments: Any) -> Any:
-    """PDFium's function without the checks that take most of the time of a call."""
+    """Call PDFium's function without the checks that take most of a call."""
     return PYFUNCTYPE(result, *arguments)(cast(function, c_void_p).value or 0)
 
 
-# A page may have thousands of objects, and all of them are looked at.
+# A page may have thousands of objects, all of which are checked.
 _of_page = _quick(c_void_p, raw.FPDFPage_GetObject, c_void_p, c_int)
 _of_form = _quick(c_void_p, raw.FPDFFormObj_GetObject, c_void_p, c_int)
 _count = _quick(c_int, raw.FPDFFormObj_CountObjects, c_void_p)
@@ -56,7 +56,7 @@ _colour = _quick(c_int, raw.FPDFPageObj_GetFillColor, *[c_void_p] * 5)
 
 @dataclass
 class Objects:
-    """What was seen of a page; objects are PDFium's addresses.
+    """The objects of a page, as PDFium's addresses.
 
     `light`: texts and forms that may be invisible. `pictures`: each with whether text
     stands before it, which it may hide. `colours`: of the other texts. `unpainted`:
@@ -68,11 +68,11 @@ class Objects:
     colours: set[Colour] = field(default_factory=set)
     unpainted: list[int] = field(default_factory=list)
     texts: list[int] = field(default_factory=list)
-    over: bool = False  # whether what comes next stands over a text
+    over: bool = False  # whether later objects may cover a text
 
 
 def objects_of(page: pypdfium2.PdfPage) -> Objects:
-    """What stands on a page, in forms too."""
+    """Return the objects of a page, including those in forms."""
     objects = Objects()
     address = cast(page.raw, c_void_p).value
     count = raw.FPDFPage_CountObjects(page.raw)
@@ -156,12 +156,12 @@ def _look_into(objects: Objects, form: int, depth: int) -> None:
 
 
 def hide(texts: Iterable[int]) -> None:
-    """Make texts of an open page invisible; the file stays as it is."""
+    """Make texts of an open page invisible; the file is unchanged."""
     deque(map(_set_mode, texts, repeat(raw.FPDF_TEXTRENDERMODE_INVISIBLE)), maxlen=0)
 
 
 def place_of(page: pypdfium2.PdfPage, item: int) -> Place:
-    """Where an object of the page stands, in fractions from the top left."""
+    """Return an object's position, in fractions from the top left."""
     sides = (c_float * 4)()
     if not _bounds(item, *(addressof(sides) + 4 * i for i in range(4))):
         return 0.0, 0.0, 1.0, 1.0  # it may be anywhere
@@ -172,20 +172,20 @@ def place_of(page: pypdfium2.PdfPage, item: int) -> Place:
 
 
 class OpenPage(NamedTuple):
-    """A page, its text layer and the text of that. Closed by who asked for it."""
+    """A page, its text layer and its text. The caller closes it."""
 
     page: pypdfium2.PdfPage
     layer: pypdfium2.PdfTextPage
     plain: str
 
     def close(self) -> None:
-        """Give back what PDFium holds of the page."""
+        """Free PDFium's data of the page."""
         self.layer.close()
         self.page.close()
 
 
 def open_page(pdf: pypdfium2.PdfDocument, number: int) -> OpenPage | None:
-    """A page by its number from 1; None for one that PDFium cannot open."""
+    """Return a page by its number from 1; None if PDFium cannot open it."""
     try:
         page = pdf[number - 1]
         layer = page.get_textpage()
@@ -195,9 +195,9 @@ def open_page(pdf: pypdfium2.PdfDocument, number: int) -> OpenPage | None:
 
 
 class PrefetchedPages:
-    """Pages that are opened in the background, before their turn.
+    """Pages that are opened in the background, in advance.
 
-    PDFium is not thread-safe: between `prefetch` and `wait` nobody else may use the
+    PDFium is not thread-safe: between `prefetch` and `wait` no other code may use the
     file.
     """
 
@@ -207,7 +207,7 @@ class PrefetchedPages:
         self._open: dict[int, OpenPage | None] = {}
 
     def prefetch(self, pdf: pypdfium2.PdfDocument, numbers: Sequence[int]) -> None:
-        """Begin to open these pages."""
+        """Start opening these pages."""
         self._coming = self._thread.submit(
             lambda: {number: open_page(pdf, number) for number in numbers}
         )
@@ -219,13 +219,13 @@ class PrefetchedPages:
             self._open = coming.result()
 
     def take(self, pdf: pypdfium2.PdfDocument, number: int) -> OpenPage | None:
-        """A page, opened now if it was not yet."""
+        """Return a page, opened now if necessary."""
         if number in self._open:
             return self._open.pop(number)
         return open_page(pdf, number)
 
     def discard(self) -> None:
-        """Close the pages that nobody took."""
+        """Close the pages that were not taken."""
         for page in self._open.values():
             if page is not None:
                 page.close()
@@ -234,7 +234,7 @@ class PrefetchedPages:
 
 @contextlib.contextmanager
 def prefetch_pages() -> Iterator[PrefetchedPages]:
-    """Pages to open ahead while the block runs; those left are closed after it."""
+    """Yield pages to open ahead; the remaining ones are closed afterwards."""
     with ThreadPoolExecutor(1) as thread:
         prefetched = PrefetchedPages(thread)
         try:
@@ -258,9 +258,9 @@ FONT_NAME = 128  # bytes; PostScript allows names of fonts 127 characters
 def correct_bold(
     page: pypdfium2.PdfPage, text_page: pypdfium2.PdfTextPage, words: Sequence[Word]
 ) -> None:
-    """Take `bold` from words after a bold lead that are not.
+    """Clear `bold` of words after a bold lead that are not bold.
 
-    Only runs are looked at in which a bold word ends with a full stop or a colon.
+    Only runs with a bold word that ends with a full stop or a colon are checked.
     """
     for index, (word, after) in enumerate(pairwise(words)):
         if not word.bold or after.run != word.run or not after.bold:
@@ -271,7 +271,7 @@ def correct_bold(
 
 
 def _of_run(words: Sequence[Word], index: int) -> Iterator[Word]:
-    """The words of the run that the word at `index` is from."""
+    """Return the words of the run of the word at `index`."""
     run = words[index].run
     yield from takewhile(lambda w: w.run == run, reversed(words[: index + 1]))
     yield from takewhile(lambda w: w.run == run, words[index + 1 :])
@@ -280,7 +280,7 @@ def _of_run(words: Sequence[Word], index: int) -> Iterator[Word]:
 def _is_bold(
     page: pypdfium2.PdfPage, text_page: pypdfium2.PdfTextPage, word: Word
 ) -> bool:
-    """Whether PDFium says so; where it says nothing, as it was."""
+    """Return PDFium's value, or the previous one if it has none."""
     width, height = (round(PIXELS * side) for side in page.get_size())
     x, y = (round(PIXELS * at) for at in word.middle)
     across, up = c_double(), c_double()

@@ -1,8 +1,8 @@
-"""Raised digits: marks of notes stand apart from their words, powers are raised.
+"""Superscript digits: note marks are separated from their words, powers are kept.
 
-A PDF has no word for a note's mark: it is digits whose baseline is higher than that of
-the letter before them. PDFium knows the baseline of every character. Nothing is left
-out, so that a quote says what the page shows.
+PDFs have no element for a note mark: it is digits with a higher baseline than the
+letter before them. PDFium knows the baseline of every character. Nothing is left out,
+so that a quote shows what the page shows.
 """
 
 import re
@@ -25,7 +25,7 @@ TAIL = re.compile(
     rf"|(?<=[0-9]{{4}}[.,])|(?<=\b10))({NUMBERS})$"
 )
 ENDS = frozenset("0123456789)]")
-# Units and variables are raised to the second or third power, numbers to any.
+# Units and variables have second or third powers, numbers any.
 AFTER = re.compile(r"(?:[^\W\d_]{2,}|\))$")
 POWERS = ("2", "3")
 UP = 0.2  # of the height of the digits, by which their baseline is higher at least
@@ -36,10 +36,10 @@ TOUCH = 0.3  # of the height of a word: a mark behind it is no farther away
 def with_marks_apart(
     page: pypdfium2.PdfPage, layer: pypdfium2.PdfTextPage, words: Sequence[Word]
 ) -> list[Word]:
-    """The words of a page with the marks of notes as words of their own.
+    """Return the words of a page with note marks as separate words.
 
-    Raised digits of powers become the raised characters of Unicode. Pages that are
-    turned stay as they are.
+    Superscript digits of powers become Unicode superscripts. Rotated pages are
+    unchanged.
     """
     if page.get_rotation():
         return [*words]
@@ -59,7 +59,7 @@ def _apart(characters: "_Characters", words: Sequence[Word]) -> Iterator[Word]:
 def _parts(
     characters: "_Characters", before: Word | None, word: Word
 ) -> Sequence[Word]:
-    """The word, cut before the mark of a note; raised digits of a power in it."""
+    """Split the word before a note mark, or write its power as superscript."""
     if (
         before is not None
         and DIGITS.fullmatch(word.text)
@@ -86,14 +86,14 @@ def _parts(
 
 
 def _write_digits(digits: str, before: str) -> str:
-    """What stands for raised digits; REMOVED for a mark."""
+    """Return the text for superscript digits; REMOVED for a mark."""
     if digits not in POWERS and AFTER.search(before):
         return REMOVED
     return write_raised(digits, before)
 
 
 def _touch(word: Word, after: Word) -> bool:
-    """Whether a word stands right behind another, on its line."""
+    """Return whether a word directly follows another on its line."""
     height = max(word.bottom - word.top, after.bottom - after.top)
     level = min(word.bottom, after.bottom) > max(word.top, after.top)
     return level and abs(after.left - word.right) < TOUCH * height
@@ -107,9 +107,9 @@ class _Characters:
         self._layer = layer.raw
 
     def are_up(self, word: Word, digits: str, base: str) -> bool:
-        """Whether the digits at the end of a word stand higher than what is before.
+        """Return whether the digits at the end of a word are superscript.
 
-        False where PDFium has other characters there.
+        False if PDFium has other characters there.
         """
         last = self._last(word)
         first = last - len(digits) + 1
@@ -125,7 +125,7 @@ class _Characters:
         return UP * (top - bottom) < up < 2 * (word.bottom - word.top)
 
     def left_of(self, word: Word, digits: str) -> float:
-        """Where the digits at the end of a word begin."""
+        """Return where the digits at the end of a word begin."""
         left, _, _, top = self._box(self._last(word) - len(digits) + 1)
         across, _ = device(self._page, left, top)
         edge = float(across * self._page.get_width())

@@ -1,4 +1,4 @@
-"""The reading order of a page: LiteParse's, that of its columns, or the file's."""
+"""The reading order of a page: LiteParse's, or that of its columns."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -46,10 +46,10 @@ def column_regions(
     grids: Sequence[Grid],
     rules: Rules,
 ) -> list[Region]:
-    """The regions of the words of a column; no word is lost or used twice.
+    """Return the regions of the words of a column, using each word exactly once.
 
-    `seeds` are LiteParse's blocks, which may reach over other columns too: a line is
-    given to one as a whole, or to none. So no line is torn by a block that ends in it.
+    `seeds` are LiteParse's blocks, which may extend over other columns: a line is
+    assigned to one as a whole, or to none, so that no block splits a line.
     """
     lines = lines_of(words)
     tables = [region for grid in grids if (region := find_drawn_table(grid, words))]
@@ -69,7 +69,7 @@ def _without(words: Sequence[Word], regions: Sequence[Region]) -> list[Word]:
 def _layout_tables(
     seeds: Sequence[Region], words: Sequence[Word], others: Sequence[Region]
 ) -> list[Region]:
-    """The tables that LiteParse sees where no other table is."""
+    """Return LiteParse's tables that overlap no other table."""
     tables: list[Region] = []
     for seed in seeds:
         if seed.kind != "table" or any(overlaps(seed, other) for other in others):
@@ -88,7 +88,7 @@ def _layout_tables(
 
 
 def _text(seeds: Sequence[Region], lines: Sequence[Line]) -> list[Region]:
-    """Neighbouring lines of one block together."""
+    """Join adjacent lines of one block."""
     regions: list[Region] = []
     last: Region | None = None
     for line in lines:
@@ -106,12 +106,12 @@ def _text(seeds: Sequence[Region], lines: Sequence[Line]) -> list[Region]:
 
 
 def _is_next(region: Region, line: Line) -> bool:
-    """Whether no more than a line is left free between them."""
+    """Return whether at most one line is left free between them."""
     return line.top - region.box[3] < line.bottom - line.top
 
 
 def _home(seeds: Sequence[Region], line: Line) -> Region | None:
-    """The smallest block that holds the middle of a line."""
+    """Return the smallest block that contains the middle of a line."""
     x, y = (line.left + line.right) / 2, (line.top + line.bottom) / 2
     inside = [
         seed
@@ -121,7 +121,7 @@ def _home(seeds: Sequence[Region], line: Line) -> Region | None:
     return min(inside, key=area, default=None)
 
 
-LOST = 1  # joins; fewer are no sign of a wrong order
+LOST = 1  # joins; fewer do not indicate a wrong order
 AGREED = 0.97  # of the joins: an order that keeps so many is right
 TORN = 3  # joins that are lost, and
 HELD = 0.85  # of all at most that are kept, where the order is doubtful
@@ -131,11 +131,11 @@ Drafted = Callable[[list[Region]], list[Draft]]
 
 
 def in_reading_order(page: PageDraft, drafted: Drafted) -> list[Draft]:
-    """The drafts of a page that `drafted` makes of its regions.
+    """Return the drafts of a page that `drafted` builds from its regions.
 
-    The layout's order stands if running text goes on in it as it does in the file. If
-    not, the page is cut into columns, and what keeps more of the text together is
-    taken. The page is marked where that still tears running text.
+    The layout's order is kept if running text continues in it as in the file. Otherwise
+    the page is split into columns, and the order that keeps more text together is used.
+    The page is marked if running text is still broken.
     """
     words = page.body
     seeds = seeds_of(page.layout)
@@ -173,7 +173,7 @@ def _true_grids(
     joins: Sequence[Join],
     drafts: Sequence[Draft],
 ) -> list[Grid]:
-    """The drawn grids without those whose text runs on from row to row in a column."""
+    """Return the drawn grids without those whose text continues down a column."""
     lost = {
         id(first.words[-1])
         for (first, _), is_kept in zip(joins, kept_joins(joins, drafts), strict=True)
@@ -189,7 +189,7 @@ def _true_grids(
 def _items(
     fragments: Sequence[Fragment], grids: Sequence[Grid], words: Sequence[Word]
 ) -> tuple[list[Item], dict[int, Grid]]:
-    """What a page is cut into zones of; each drawn table is one item."""
+    """Return the items to divide into zones; each drawn table is one item."""
     free = list(fragments)
     items: list[Item] = []
     placed: dict[int, Grid] = {}
@@ -216,7 +216,7 @@ def _regions(zone: Zone, page: PageDraft, placed: dict[int, Grid]) -> list[Regio
 
 
 def _clip(region: Region, box: Rectangle) -> Iterator[Region]:
-    """The part of a region in a zone; one that is cut holds text and no table."""
+    """Return the part of a region in a zone; a split region is text, not a table."""
     left, top = max(region.box[0], box[0]), max(region.box[1], box[1])
     right, bottom = min(region.box[2], box[2]), min(region.box[3], box[3])
     if left >= right or top >= bottom:

@@ -1,4 +1,4 @@
-"""Gives every word to the block or table cell LiteParse saw it in."""
+"""Assign every word to LiteParse's block or table cell."""
 
 import re
 from collections import defaultdict
@@ -36,10 +36,10 @@ Neighbours = Mapping[int, Sequence[Region]]
 def settle(
     regions: Sequence[Region], words: Sequence[Word], lines: Sequence[Line]
 ) -> list[Word]:
-    """Give the words to their regions; those that are in none are returned.
+    """Assign the words to their regions; return those outside all regions.
 
-    `lines` are those of the page from top to bottom. One that holds no other words and
-    stands in one region only is given as a whole.
+    `lines` are those of the page from top to bottom. A line without other words that is
+    in one region only is assigned as a whole.
     """
     near = _neighbours(regions)
     free = set(map(id, words))
@@ -67,7 +67,7 @@ def settle(
 
 
 def _neighbours(regions: Sequence[Region]) -> dict[int, list[Region]]:
-    """The regions that touch a region, by its id, of those that others touch."""
+    """Return adjacent regions of each region, by id, if there are any."""
     neighbours: dict[int, list[Region]] = defaultdict(list)
     order = sorted(regions, key=_top)
     for index, one in enumerate(order):
@@ -89,7 +89,7 @@ def _top(region: Region) -> float:
 def _only_home(
     regions: Sequence[Region], near: Neighbours, line: Line
 ) -> Region | None:
-    """The region that holds the whole line, if no other reaches into it."""
+    """Return the region that contains the whole line, if no other overlaps it."""
     for region in regions:
         if _holds_all(region, line):
             others = near.get(id(region), ())
@@ -140,7 +140,7 @@ BESIDE = 0.1  # share of long lines: text beside a table of numbers
 
 
 def find_drawn_table(grid: Grid, words: Sequence[Word]) -> Region | None:
-    """The table of a grid; None for a grid that is none."""
+    """Return the table of a grid, or None."""
     own_words = inside(grid, words)
     table = drawn_table(grid, own_words) if own_words else None
     if table is None:
@@ -151,9 +151,9 @@ def find_drawn_table(grid: Grid, words: Sequence[Word]) -> Region | None:
 def drop_worse_tables(
     drawn_ones: Sequence[Region], lines: Sequence[Line], rules: Rules
 ) -> list[Region]:
-    """The drawn tables without those that alignment alone explains for less.
+    """Return the drawn tables without those that alignment explains at a lower cost.
 
-    Only tables are asked that have not all of their lines.
+    Only tables with missing lines are checked.
     """
     if not any(region.table and region.table.mended for region in drawn_ones):
         return [*drawn_ones]
@@ -185,9 +185,9 @@ def find_aligned_tables(
     regions: Sequence[Region],
     rules: Rules,
 ) -> list[Region]:
-    """Tables of aligned numbers among lines that no drawn table holds.
+    """Return tables of aligned numbers among lines outside drawn tables.
 
-    Where LiteParse sees a table, fewer rows are enough.
+    If LiteParse sees a table, fewer rows suffice.
     """
     rows = [TextRow(line) for line in lines]
     tables = [_region(table) for table in aligned_tables(rows, rules.across)]
@@ -202,7 +202,7 @@ def find_aligned_tables(
 def _find_titled_tables(
     rows: Sequence[TextRow], others: Sequence[Region], rules: Rules
 ) -> list[Region]:
-    """The tables of text below a title "Table 1" that nothing else has seen."""
+    """Return tables of text below a title "Table 1" that were not found otherwise."""
     tables: list[Region] = []
     for row in rows:
         if not is_title(row) or len(row.pieces) > 1:
@@ -218,7 +218,7 @@ def _find_titled_tables(
 def _find_tables_in(
     rows: Sequence[TextRow], region: Region, rules: Rules
 ) -> list[Region]:
-    """What is in a table that LiteParse sees: numbers in columns, or cells of text."""
+    """Return the tables in a LiteParse table: columns of numbers, or text cells."""
     _, top, _, bottom = region.box
     near = [
         row
@@ -245,7 +245,7 @@ def _is_inside(row: TextRow, region: Region) -> bool:
 
 
 def free_lines(lines: Sequence[Line], tables: Sequence[Region]) -> list[Line]:
-    """The lines without the words of tables and furniture, and without turned text."""
+    """Return the lines without table words, furniture and rotated text."""
     taken = {id(word) for region in tables for word in region.words}
     return [free for line in lines if (free := _free(line, taken))]
 
@@ -266,7 +266,7 @@ def _region(table: FoundTable) -> Region:
     return Region(kind="table", box=table.box, words=words, table=table.table)
 
 
-# A rule number, a letter or a bullet that stands alone in a hanging margin.
+# A rule number, a letter or a bullet alone in a hanging margin.
 LONE_MARKER = re.compile(
     r"^(?:\(?[0-9a-zA-Z]{1,4}[.)]|[0-9]{1,3}(?:\.[0-9]{1,3})*\.?|[ivxlc]{1,6}[.)]|[•●▪◦‣·\u2013-])$"
 )
@@ -277,7 +277,7 @@ TEXT_KINDS = ("heading", "paragraph", "list_item", "code", "grid_fallback")
 
 
 def seeds_of(blocks: Iterable[Any]) -> list[Region]:
-    """LiteParse's blocks of text and tables as regions without words."""
+    """Return LiteParse's blocks of text and tables as regions without words."""
     return [
         Region(kind=block.kind, box=rectangle(block.bbox), block=block)
         for block in blocks
@@ -292,7 +292,7 @@ def regions_of(
     rules: Rules = NONE,
     lines: Sequence[Line] | None = None,
 ) -> list[Region]:
-    """The regions of a page or a part of it in order; no word is lost or used twice.
+    """Return the regions of a page or a part of it, using each word exactly once.
 
     `seeds` are filled. `lines` are those of the words, if they are known. Drawn tables
     stand where their first block stood. Words that LiteParse left out of its blocks
@@ -316,7 +316,7 @@ def regions_of(
 
 
 def _split_table(region: Region) -> Iterator[Region]:
-    """A region with its table made, and the text below it that is no part of it."""
+    """Return a region with its table, and text below that is not part of it."""
     if region.kind != "table" or region.table is not None:
         yield region
         return
@@ -336,7 +336,7 @@ def _split_table(region: Region) -> Iterator[Region]:
 
 
 def _around(region: Region, tables: Sequence[Region]) -> Iterator[Region]:
-    """What our tables left of a larger one of LiteParse: text above and below."""
+    """Return text above and below our tables in a larger LiteParse table."""
     if region.kind != "table" or not region.words:
         yield region
         return
@@ -368,7 +368,7 @@ def _with_tables(regions: list[Region], tables: Sequence[Region]) -> list[Region
 
 
 def _headings_first(regions: list[Region]) -> list[Region]:
-    """The regions with every heading before what stands below it in its column."""
+    """Return the regions with every heading before the text below it."""
     done: list[Region] = []
     for region in regions:
         at = len(done)
@@ -388,7 +388,7 @@ def _is_above(region: Region, other: Region) -> bool:
 
 
 def _give_back_markers(regions: Sequence[Region]) -> None:
-    """Put markers that LiteParse took for blocks of their own before their text."""
+    """Put markers that LiteParse made separate blocks before their text."""
     for region in regions:
         if region.kind == "table" or not region.words:
             continue
@@ -427,7 +427,7 @@ def _right_of(regions: Sequence[Region], own: Region, marker: Line) -> Region | 
 
 
 def _with_strays(regions: list[Region], strays: Sequence[Word]) -> list[Region]:
-    """Paragraphs of the words outside all blocks, each before what stands below it."""
+    """Insert words outside all blocks as paragraphs, before the text below them."""
     groups: list[Region] = []
     for line in lines_of(strays):
         box = (line.left, line.top, line.right, line.bottom)

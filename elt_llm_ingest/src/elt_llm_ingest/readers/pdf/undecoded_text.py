@@ -1,8 +1,7 @@
-"""Characters of fonts that do not say which letters they draw.
+"""Characters of fonts that do not map to letters.
 
-A font without a map of its characters shows letters to people and says numbers to
-programs: the text layer holds something, and it is wrong. PDFium knows of every
-character whether a map told it.
+A font without a character map shows letters to readers and codes to programs: the text
+layer contains wrong text. PDFium reports for every character whether it was mapped.
 """
 
 import re
@@ -15,7 +14,7 @@ from typing import Any
 import pypdfium2
 from pypdfium2 import raw
 
-STEP = 8  # every eighth character is looked at first
+STEP = 8  # every eighth character is checked first
 RUN = 2  # a single one is a bullet, a ligature or a sign of a formula
 # Codes that stand for no letter in any language: PDFium passes a font's own codes on.
 STRANGE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ue000-\uf8ff\ufffd]")
@@ -33,12 +32,11 @@ _unmapped = _quick(raw.FPDFText_HasUnicodeMapError)
 
 
 def count_undecoded(layer: pypdfium2.PdfTextPage, plain: str) -> int:
-    """How many characters of a page cannot be what its text says they are.
+    """Return the number of characters of a page with wrong text.
 
-    They have no map, stand beside others without one, and are codes that no language
-    uses, or letters in other shares than the rest of the page. Fonts without a map
-    whose codes are the letters all the same are not counted. `plain` is the page's
-    text.
+    They are unmapped, next to other unmapped ones, and are codes that no language uses,
+    or letters with other frequencies than the rest of the page. Unmapped fonts whose
+    codes are the right letters are not counted. `plain` is the page's text.
     """
     count, address = layer.count_chars(), cast(layer.raw, c_void_p).value
     if not any(map(_unmapped, repeat(address), range(0, count, STEP))):
@@ -57,7 +55,7 @@ def count_undecoded(layer: pypdfium2.PdfTextPage, plain: str) -> int:
 
 
 def decode_text(layer: pypdfium2.PdfTextPage) -> str:
-    """The text of a page; characters without a map are U+FFFD if they are wrong."""
+    """Return the text of a page, with U+FFFD for wrong unmapped characters."""
     plain = str(layer.get_text_bounded())
     if not count_undecoded(layer, plain):
         return plain
@@ -68,7 +66,7 @@ def decode_text(layer: pypdfium2.PdfTextPage) -> str:
 
 
 def _marks(layer: pypdfium2.PdfTextPage) -> list[int]:
-    """Of each character whether it has no map (1)."""
+    """Return for each character whether it is unmapped (1)."""
     address = cast(layer.raw, c_void_p).value
     return list(map(_unmapped, repeat(address), range(layer.count_chars())))
 
@@ -82,7 +80,7 @@ def _letters(text: str) -> Counter[str]:
 
 
 def _is_like(text: str, rest: Counter[str]) -> bool:
-    """Whether letters are spread as in the rest; True where there are too few."""
+    """Return whether letter frequencies match the rest; True for too few letters."""
     own = _letters(text)
     if own.total() < LETTERS or rest.total() < LETTERS:
         return True

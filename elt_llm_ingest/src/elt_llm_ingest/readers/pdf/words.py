@@ -34,7 +34,7 @@ LEFT = attrgetter("left")
 
 @dataclass(slots=True, eq=False)
 class Word:
-    """One word. `glued`: no blank before it. `run`: the text run it is from.
+    """One word. `glued`: no space before it. `run`: its text run.
 
     `place`: where it begins in the file's own order, counted in characters without
     blanks; below 0 where that is not known. `mark`: that of a note, apart from the word
@@ -63,7 +63,7 @@ class Word:
 
 @dataclass(slots=True, eq=False)
 class Line:
-    """Words that stand beside each other, left to right."""
+    """Words at one height, from left to right."""
 
     words: list[Word]
     top: float = field(init=False)
@@ -85,18 +85,18 @@ class Line:
 
     @property
     def text(self) -> str:
-        """The words with their blanks."""
+        """Return the words with their spaces."""
         self._text = self._text or join_words(self.words)
         return self._text
 
     @property
     def page(self) -> int:
-        """The page it stands on."""
+        """Return its page."""
         return self.words[0].page
 
     @property
     def size(self) -> float:
-        """The height of its letters, rounded to half points."""
+        """Return the height of its letters, rounded to half points."""
         if self._size < 0:
             heights = sorted([w.bottom - w.top for w in self.words])
             half = len(heights) // 2
@@ -108,7 +108,7 @@ class Line:
 
     @property
     def bold(self) -> bool:
-        """Whether every word with a letter or digit is bold."""
+        """Return whether every word with a letter or digit is bold."""
         has_bold = False
         for word in self.words:
             if not word.bold and LETTER.search(word.text):
@@ -118,13 +118,13 @@ class Line:
 
 
 def join_words(words: Sequence[Word]) -> str:
-    """The words with blanks where the page has them."""
+    """Return the words with spaces as on the page."""
     text = "".join([w.text if w.glued else " " + w.text for w in words])
     return text[1:] if words and not words[0].glued else text
 
 
 class Restorer:
-    """Gives back the typographic characters, from PDFium's own text of the page."""
+    """Restores typographic characters from PDFium's text of the page."""
 
     def __init__(self, page_text: str) -> None:
         self._original = replace_marks("".join(page_text.split()), HYPHENS)
@@ -135,7 +135,7 @@ class Restorer:
         self.place = -1  # of the last run that was asked for
 
     def restore(self, dense: str) -> str | None:
-        """`dense` (no blanks) as it stands on the page, None if it is not found.
+        """Return `dense` (without spaces) as on the page, or None if it is not found.
 
         Runs come row by row. Each goes on where one of the last few ended, as a rule,
         for every column has its own. A lone mark is found by `leftover` when all longer
@@ -155,7 +155,7 @@ class Restorer:
         return self._take(place, len(dense))
 
     def _find(self, dense: str) -> tuple[int, bool]:
-        """Where a run stands, and whether it can stand nowhere else."""
+        """Return the position of a run, and whether it is unique."""
         folded = self._folded
         for end in self._ends:
             if folded.startswith(dense, end):
@@ -168,11 +168,11 @@ class Restorer:
         return place, folded.find(dense) == folded.rfind(dense)
 
     def find_at(self, text: str, place: int) -> int:
-        """The place if the text stands there, else -1."""
+        """Return the position if the text is there, else -1."""
         return place if place >= 0 and self._original.startswith(text, place) else -1
 
     def leftover(self, mark: str) -> str:
-        """The next character of the page, not yet claimed, that folds to `mark`."""
+        """Return the next unclaimed character of the page that folds to `mark`."""
         place = self._folded.find(mark)
         while place >= 0 and self._used[place]:
             place = self._folded.find(mark, place + 1)
@@ -191,7 +191,7 @@ def replace_marks(text: str, table: Mapping[int, str]) -> str:
 
 
 def page_words(page: Any, restorer: Restorer) -> list[Word]:
-    """The words of a LiteParse page in its order, with their text as printed."""
+    """Return the words of a LiteParse page in its order, with their printed text."""
     words: list[Word] = []
     bold: dict[str, bool] = {}
     number = page.page_num
@@ -287,7 +287,7 @@ def _pieces(
 
 
 def lines_of(words: Sequence[Word]) -> list[Line]:
-    """The words as lines from top to bottom; turned text keeps its own runs."""
+    """Group the words to lines from top to bottom; rotated text keeps its runs."""
     if len(words) == 1:
         words[0].glued = words[0].glued and words[0].rotated
         return [Line([words[0]])]
@@ -305,7 +305,7 @@ def lines_of(words: Sequence[Word]) -> list[Line]:
 
 
 def is_row(words: Sequence[Word]) -> bool:
-    """Whether all words stand at the same height."""
+    """Return whether all words are at the same height."""
     if not words:
         return False
     top, bottom = words[0].top, words[0].bottom

@@ -1,4 +1,4 @@
-"""Writes drafts as text, blocks and word rows."""
+"""Write drafts as text, blocks and word rows."""
 
 from array import array
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from elt_llm_ingest.readers.pdf.geometry import Table
 from elt_llm_ingest.readers.pdf.words import Line, Word, is_row, join_words, lines_of
 from elt_llm_ingest.readers.text_builder import TextBuilder, one_line
 
-MANY = 4000  # blocks that stay as they are
+MANY = 4000  # blocks that are not packed
 PAGE = attrgetter("page")
 # In the order of the fields, which is that of what is written.
 DEFAULTS = {name: field.get_default() for name, field in Block.model_fields.items()}
@@ -25,7 +25,7 @@ Sizes = dict[int, tuple[float, float]]
 
 
 class DocumentWriter:
-    """The canonical text of a PDF, and where each of its words stands."""
+    """The canonical text of a PDF, and the place of each of its words."""
 
     def __init__(self) -> None:
         self.sizes: Sizes = {}  # points; of a page before its first word
@@ -38,12 +38,12 @@ class DocumentWriter:
 
     @property
     def text(self) -> str:
-        """The text."""
+        """Return the text."""
         return self._text.text
 
     @property
     def blocks(self) -> Sequence[Block]:
-        """The blocks, without sections and levels; packed if there are many."""
+        """Return the blocks, without sections and levels; packed if there are many."""
         if not self._packed:
             return self._text.blocks
         self.settle()
@@ -54,7 +54,7 @@ class DocumentWriter:
         return Words(self._words.get(page, ()))
 
     def add(self, draft: Draft, continued: bool = False) -> None:
-        """Write a draft. `continued`: a table that goes on from the one before."""
+        """Write a draft. `continued`: a table that continues the previous one."""
         if len(self._text.blocks) > MANY:
             self.settle()
         if draft.table is not None:
@@ -181,7 +181,7 @@ class DocumentWriter:
             rows[1].fromlist(points)
 
     def settle(self) -> None:
-        """Pack what is written so far, to save memory."""
+        """Pack the written data to save memory."""
         if self._packed or len(self._text.blocks) > MANY:
             self._packed.extend(self._text.blocks)
             self._text.blocks.clear()

@@ -27,7 +27,7 @@ TRIED = 8  # strips of a zone
 
 @dataclass(eq=False)
 class Item:
-    """What no gutter crosses: fragments that go on in a line, or a table."""
+    """A unit that no gutter crosses: fragments joined in a line, or a table."""
 
     fragments: list[Fragment]
     box: Rectangle
@@ -58,7 +58,7 @@ IsGutter = Callable[[Zone, Zone], bool]
 
 
 def items_of(fragments: Sequence[Fragment], *, by_file: bool = True) -> list[Item]:
-    """One item a fragment; those that go on in the file on the same line are one.
+    """Return one item per fragment, joining those that continue on the same line.
 
     Not `by_file`: every fragment stands for itself.
     """
@@ -78,7 +78,7 @@ def _goes_on(before: Fragment, fragment: Fragment) -> bool:
 
 
 def zones_of(items: Sequence[Item], is_gutter: IsGutter) -> list[Zone]:
-    """The items in zones, in reading order; one zone where no gutter parts them."""
+    """Return the items in zones, in reading order; one zone without a gutter."""
     rows = _rows(items)
     if len(rows) < LINES:
         return [list(items)]
@@ -192,7 +192,7 @@ def _is_left(item: Item, strip: Strip) -> bool:
 
 
 def is_gutter_of_file(left: Zone, right: Zone) -> bool:
-    """Whether the text in the file goes down one side and then the other.
+    """Return whether the file's text runs down one side and then the other.
 
     Only lines of text are asked: a number may stand anywhere on a page, and nobody
     knows then where it stands in the file.

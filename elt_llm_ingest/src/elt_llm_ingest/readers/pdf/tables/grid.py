@@ -1,4 +1,4 @@
-"""Tables whose cells are drawn: the grid that the lines of a page make."""
+"""Tables whose cells are drawn: the grid formed by the lines of a page."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ Rectangle = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Grid:
-    """A drawn table: where its columns and rows end, and which places are one cell.
+    """A drawn table: the ends of its columns and rows, and the places of each cell.
 
     `cells` are first row, last row, first column, last column, from 0 and inclusive.
     """
@@ -39,7 +39,7 @@ class Grid:
 
 
 def grids_of(rules: Rules) -> list[Grid]:
-    """The grids of a page from top to bottom: lines that meet, two columns at least."""
+    """Return the grids of a page from top to bottom, with two columns at least."""
     if len(rules.across) + len(rules.down) > MOST_LINES:
         return []
     drawn_grids = [_grid(across, down) for across, down in _meeting(rules)]
@@ -48,7 +48,7 @@ def grids_of(rules: Rules) -> list[Grid]:
 
 
 def _meeting(rules: Rules) -> Iterator[tuple[list[Rule], list[Rule]]]:
-    """The lines in groups that hang together."""
+    """Group the lines that are connected."""
     parent = list(range(len(rules.across) + len(rules.down)))
 
     def root(index: int) -> int:
@@ -107,7 +107,7 @@ def _cells(
     across: Sequence[Rule],
     down: Sequence[Rule],
 ) -> Iterator[tuple[int, int, int, int]]:
-    """The places of the grid, those that no line parts taken together."""
+    """Return the cells of the grid, joining places without a line between."""
     rows, columns = len(ys) - 1, len(xs) - 1
     right = _walls(xs, ys, down)
     below = _walls(ys, xs, across)
@@ -138,7 +138,7 @@ def _cells(
 def _walls(
     places: Sequence[float], bands: Sequence[float], rules: Sequence[Rule]
 ) -> set[tuple[int, int]]:
-    """(place, band) for each side of a cell that a line covers."""
+    """Return (place, band) for each side of a cell that a line covers."""
     walls = set()
     for index, place in enumerate(places):
         near = [rule for rule in rules if abs(rule.at - place) <= SAME]

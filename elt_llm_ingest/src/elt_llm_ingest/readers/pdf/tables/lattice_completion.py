@@ -1,9 +1,9 @@
-"""Drawn grids made whole: column and row lines that are not drawn, but that words show.
+"""Complete drawn grids: column and row lines that are missing but implied by words.
 
-Drawn lines are evidence. A line that is drawn in one row only, in the header say, may
-mean every row, and rows may have no lines at all. Each cell that the lines leave whole
-is cut, tentatively, where lines stand elsewhere and where words leave a strip free; the
-cut stays if it explains the words for less than the cell in one.
+Ruling lines are evidence. A line that is drawn in one row only, such as the header, may
+apply to every row, and rows may have no lines at all. Each undivided cell is
+tentatively split where lines exist elsewhere and where words leave a strip free; the
+split is kept if it explains the words at a lower cost than the whole cell.
 """
 
 import math
@@ -36,9 +36,9 @@ Edges = dict[Cell, list[float]]
 
 
 def complete_grid(grid: Grid, words: Sequence[Word]) -> Grid:
-    """The grid with the edges that its cells lack, if the words have them.
+    """Return the grid with missing edges that the words imply.
 
-    The same grid where they have none.
+    The same grid if there are none.
     """
     edges = _column_edges(grid, words)
     xs = sorted({*grid.xs, *(x for places in edges.values() for x in places)})
@@ -105,7 +105,7 @@ def _walls(grid: Grid, cells: Sequence[Cell]) -> int:
 def cheapest(
     lines: Sequence[Line], known: Sequence[float], column: float = COLUMN
 ) -> list[float]:
-    """The edges that explain the lines for least: none, those known, or free strips.
+    """Return the edges with the lowest cost: none, the known ones, or free strips.
 
     `column` is the cost of an edge that is not known.
     """
@@ -124,7 +124,7 @@ def cheapest(
 
 
 def cost(lines: Sequence[Line], edges: Sequence[float]) -> float:
-    """What the words of lines cost where edges part the columns."""
+    """Return the cost of the words of lines with these column edges."""
     total = 0.0
     for line in lines:
         places = place_words(line, edges)
@@ -221,7 +221,7 @@ def _is_centred(lines: Sequence[Line], columns: Columns) -> bool:
 
 
 def row_ends(lines: Sequence[Line], columns: Columns) -> list[tuple[float, float]]:
-    """Where rows end between lines, from the top, each with what it gains."""
+    """Return where rows end between lines, from the top, each with its gain."""
     cuts = [cut(line, columns.edges) for line in lines]
     least = least_gap(lines)
     row = [cuts[0]]
@@ -238,7 +238,7 @@ def row_ends(lines: Sequence[Line], columns: Columns) -> list[tuple[float, float
 
 
 def table_cost(table: Table) -> float:
-    """What the words of a table cost as its cells hold them."""
+    """Return the cost of the words of a table in its cells."""
     covered = table.covered_places()
     total = CROSSING * sum(columns > 1 for _, columns in table.spans.values())
     for row, cells in enumerate(table.rows):

@@ -1,4 +1,4 @@
-"""Where a row of a table ends: what speaks for it between two lines, in log odds."""
+"""Row breaks of a table: log odds of a break between two lines."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -59,12 +59,12 @@ class Cut:
 
 
 def cut(line: Line, edges: Sequence[float]) -> Cut:
-    """A line by the columns between the edges."""
+    """Split a line by the columns between the edges."""
     return Cut(line, tuple(place_words(line, edges)))
 
 
 def log_odds(above: Sequence[Cut], below: Cut, columns: Columns, least: float) -> float:
-    """How much more likely a row ends above a line than goes on, as a logarithm."""
+    """Return the log odds that a row ends above a line."""
     seen = features(above, below, columns, least)
     return math.fsum(weight * seen[name] for name, weight in WEIGHTS.items())
 
@@ -72,7 +72,7 @@ def log_odds(above: Sequence[Cut], below: Cut, columns: Columns, least: float) -
 def features(
     above: Sequence[Cut], below: Cut, columns: Columns, least: float
 ) -> dict[str, float]:
-    """What is seen between the row so far and the line below it.
+    """Return the features of the row so far and the line below it.
 
     `least` is the smallest distance between two lines of the table, in letter heights.
     Shares are of the columns that the line fills, or of those that both fill.
@@ -109,12 +109,12 @@ def _share(seen: Sequence[bool]) -> float:
 
 
 def gap(above: Line, below: Line) -> float:
-    """The distance between two lines in letter heights."""
+    """Return the distance between two lines in letter heights."""
     return (below.top - above.bottom) / max(above.bottom - above.top, 1.0)
 
 
 def least_gap(lines: Sequence[Line]) -> float:
-    """The distance of lines that belong together: a low one of all there are."""
+    """Return a low quantile of the line distances, within a cell."""
     gaps = sorted(gap(one, two) for one, two in pairwise(lines))
     return gaps[len(gaps) // 10] if gaps else 0.0
 

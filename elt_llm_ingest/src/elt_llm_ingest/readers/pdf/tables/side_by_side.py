@@ -1,4 +1,4 @@
-"""Two tables without lines side by side, which look like one, set apart."""
+"""Separate two adjacent tables without lines that look like one."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ LETTERS = 3  # of a label, so that "kg" and "(1)" are none
 
 
 def apart(draft: Draft) -> list[Draft]:
-    """The draft, or one for each of the tables beside each other in it, left to right.
+    """Return the draft, or one for each of its adjacent tables, left to right.
 
     A gutter runs through all lines between the two; both begin with labels, go on with
     numbers and have names over these; and over the labels both say the same or nothing.

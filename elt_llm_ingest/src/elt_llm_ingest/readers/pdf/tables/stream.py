@@ -59,7 +59,7 @@ def woven_table(
 def table_below(
     rows: Sequence[TextRow], title: int, rules: Sequence[Rule]
 ) -> FoundTable | None:
-    """The table that begins right below a title, after more lines of it at most."""
+    """Return the table directly below a title of possibly several lines."""
     first = title
     while first + 1 < len(rows) and first <= title + MORE:
         first += 1
@@ -90,7 +90,7 @@ def _trim_rows(rows: Sequence[TextRow], first: int, last: int) -> tuple[int, int
 
 
 def is_title(row: TextRow) -> bool:
-    """Whether a line begins as the title of a table does."""
+    """Return whether a line begins like the title of a table."""
     return TITLE.match(row.line.text) is not None
 
 
