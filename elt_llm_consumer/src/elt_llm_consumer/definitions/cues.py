@@ -1,7 +1,7 @@
 """Cues of explanatory prose: "A ledger is a book that ...", "called a ledger".
 
-Many cues, none of them decisive, mark a sentence that explains. Their points in all are
-one feature of a candidate.
+Many cues, none of them decisive, indicate an explaining sentence. The sum of their
+points is one feature of a candidate.
 """
 
 import math
@@ -166,5 +166,5 @@ def points(sentence: str) -> float:
 
 
 def confidence(sentence: str) -> float:
-    """Return how likely a sentence of a textbook explains a term, from 0 to 1."""
+    """Return the probability that a sentence of a textbook explains a term."""
     return 1 / (1 + math.exp(EVEN - points(sentence)))

@@ -1,4 +1,4 @@
-"""Named features of a candidate: what tells a definition from a sentence on a term."""
+"""Named features of a candidate that separate definitions from other sentences."""
 
 import math
 import re
@@ -76,7 +76,7 @@ _ANY_DOCUMENT = re.compile(
 
 
 def kind(candidate: DefinitionProposal) -> str:
-    """Return the name of the shape that proposed a candidate, one of `KINDS`."""
+    """Return the form that proposed a candidate, one of `KINDS`."""
     way, verb = candidate.way, candidate.verb
     if way is Way.SUBJECT:
         return f"subject {_verb_class(verb)}"
@@ -133,7 +133,7 @@ def describe_all(
 
 
 def _of_others(others: set[str]) -> dict[str, float]:
-    """Which other shapes propose the same term in the same sentence."""
+    """Return which other forms propose the same term in the same sentence."""
     ways = {name.split()[0] for name in others}
     return {feature: float(way in ways) for way, feature in _WAY_FEATURES} | {
         "also: heading names": float("heading names" in others),
@@ -186,7 +186,7 @@ def _of_sentence(candidate: DefinitionProposal) -> dict[str, float]:
     return row | _describe_sentence(sentence)
 
 
-@lru_cache(maxsize=1024)  # a sentence proposes some six candidates, near each other
+@lru_cache(maxsize=1024)  # a sentence has about six candidates, near each other
 def _describe_sentence(sentence: str) -> dict[str, float]:
     return {
         **{
@@ -223,7 +223,7 @@ def _of_place(candidate: DefinitionProposal, key: str) -> dict[str, float]:
     return dict(zip(_PLACE, values, strict=True))
 
 
-# Two features that say more together than each alone.
+# Two features that are stronger together than alone.
 TOGETHER = (
     ("kind: heading names", "place: first below the heading"),
     ("kind: heading names", "place: the term opens"),

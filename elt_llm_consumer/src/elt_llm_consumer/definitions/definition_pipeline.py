@@ -1,8 +1,7 @@
-"""From a document to its definitions: candidates, a score for each, a choice.
+"""Extract the definitions of a document: candidates, scores, selection.
 
-A term is defined once, in the words that the scorer is most sure of; only sentences
-that state a definition formally may give a term a second meaning. A short form and
-its long form are one term.
+A term is defined once, by its most probable candidate; only formal definitions may give
+a term a second meaning. A short form and its long form are one term.
 """
 
 from collections import defaultdict
@@ -26,8 +25,8 @@ from elt_llm_consumer.definitions.terms import fold
 from elt_llm_consumer.definitions.usage import Usage
 from elt_llm_core.document import Block
 
-# Where precision passes .7 on documents that the weights have not seen; at LIKELY about
-# every second row is right (measurements.md).
+# Precision exceeds .7 on held-out documents; at LIKELY about every second row is right
+# (measurements.md).
 SURE, LIKELY = 0.3, 0.15
 # Of 328 candidates with a formal shape ("X means") on unseen documents 322 are right,
 # and all 33 of those below SURE; only what is next to impossible is refused.
@@ -50,7 +49,7 @@ class Scored(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """The candidates of one document, each with what the scorer makes of it."""
+    """The candidates of one document, with their scores."""
 
     text: str
     usage: Usage
@@ -68,8 +67,8 @@ def find_definitions(
     Args:
         text: The text of the document.
         blocks: Its blocks; their spans refer to `text`.
-        threshold: The least probability of a definition, between 0 and 1.
-        scorer: Other weights than those that ship.
+        threshold: The minimum probability of a definition, between 0 and 1.
+        scorer: Weights other than the shipped ones.
 
     Returns:
         The definitions with their confidence, the shape that found them and the
@@ -101,9 +100,9 @@ def chosen_definitions(
     """Return the definitions among the candidates of a document, in text order.
 
     Args:
-        candidates: What the document may define.
-        threshold: The least probability of a definition.
-        scorer: The weights, which give the reasons.
+        candidates: The candidates of the document.
+        threshold: The minimum probability of a definition.
+        scorer: The weights, which determine the reasons.
     """
     definitions = [
         one.candidate.definition.model_copy(
@@ -136,11 +135,11 @@ def choose(judged: Sequence[Scored], usage: Usage, threshold: float) -> list[Sco
     Args:
         judged: The candidates of one document.
         usage: How the document uses its words.
-        threshold: The least probability.
+        threshold: The minimum probability.
 
     Returns:
-        The best candidate of each term; of a sentence the best, and others that are
-        surer than `BESIDE`.
+        The best candidate of each term; of each sentence the best, and others above
+        `BESIDE`.
     """
     taken: dict[str, Way] = {}  # by folded term
     per_place: dict[int, list[str]] = defaultdict(list)
@@ -172,13 +171,13 @@ def _is_free(way: Way, own: Way | None, other: Way | None) -> bool:
 
 
 def _least(way: Way, threshold: float) -> float:
-    """The least probability for a shape."""
+    """Return the minimum probability for a form."""
     shapes = {Way.STATED: FORMAL, Way.ACRONYM: SPELT}
     return min(threshold, shapes.get(way, threshold))
 
 
 def _has_room(one: Scored, key: str, there: Sequence[str]) -> bool:
-    """Whether a sentence that defines the terms `there` may define one more."""
+    """Return whether a sentence that defines the terms `there` may define one more."""
     if any(key in name or name in key for name in there):
         return False
     return not there or one.probability >= BESIDE

@@ -1,9 +1,9 @@
-"""What a language model makes of a document's passages.
+"""Definitions that a language model finds in a document's passages.
 
-The model is shown the passages that hold candidates, some at a time, and writes which
-terms they explain, each in the words of the passage. What it writes is looked up there:
-a definition is always a span of the document. How much its word counts is measured in
-the document itself (`reader_skill`), so that a model that nods at everything changes
+The model gets passages with candidates, in batches, and returns the terms that they
+explain, each in the words of the passage. Its output is looked up there: a definition
+is always a span of the document. The weight of its verdicts is estimated on the
+document itself (`reader_skill`), so that a model that accepts everything changes
 nothing.
 """
 
@@ -43,11 +43,11 @@ from elt_llm_query.prompts import fenced_template
 # hold .93 to .95 of what people found in nine tenths of the text; at .02 it is .85 to
 # .95 in two thirds.
 CONSIDERED = 0.01
-# Before the model's verdict, of what only the model found: about as many candidates
-# below .1 are right.
+# Prior probability of definitions that only the model found: about the share of right
+# candidates below .1.
 UNPROPOSED = 0.03
-# Words of a batch. Its answer may be as long as itself, and both have to fit into the
-# 4,096 tokens that small models are run with.
+# Words per batch. The answer may be as long as the batch, and both must fit into the
+# 4,096 tokens of small models.
 BATCH_WORDS = 450
 ANSWER_TOKENS = 1500
 MOST_HINTS = 24  # candidates named to the model: about one in twenty words
@@ -99,7 +99,7 @@ class WrittenDefinitions(BaseModel):
 
 
 class ReadPassage(NamedTuple):
-    """A paragraph with the list items behind it, and the candidates it holds."""
+    """A paragraph with its list items, and their candidates."""
 
     units: tuple[TextUnit, ...]
     held: tuple[int, ...]
@@ -111,7 +111,7 @@ class ReadPassage(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Passages that are shown together, and phrases that may be terms there."""
+    """Passages for one call, and phrases in them that may be terms."""
 
     passages: tuple[ReadPassage, ...]
     hints: tuple[str, ...]
@@ -152,7 +152,7 @@ Ask = Callable[[Batch], WrittenDefinitions | None]
 
 
 def read_batches(candidates: Candidates) -> list[Batch]:
-    """Return what of a document a model is to read, in order.
+    """Return the batches of a document for a model, in order.
 
     Args:
         candidates: Those of one document.
@@ -177,7 +177,7 @@ def ask_model(llm: LLM, batch: Batch) -> WrittenDefinitions:
     """Ask a model once for the definitions in some passages.
 
     Raises:
-        AnswerShapeError: If it answers in another shape.
+        AnswerShapeError: If its answer does not match the schema.
         ModelError: If it fails.
     """
     template: PromptTemplate = fenced_template(PROMPT)
@@ -187,11 +187,11 @@ def ask_model(llm: LLM, batch: Batch) -> WrittenDefinitions:
 
 
 def weigh(documents: Sequence[Candidates], ask: Ask) -> list[Candidates]:
-    """Return the candidates of documents with what a model says of them.
+    """Return the candidates of documents, revised by a model's output.
 
     Args:
         documents: The candidates of each document.
-        ask: Returns what a model wrote of a batch, None where it failed.
+        ask: Returns a model's output for a batch, or None if it failed.
 
     Returns:
         The same candidates with other probabilities, in the model's span where it has
@@ -205,7 +205,7 @@ def weigh(documents: Sequence[Candidates], ask: Ask) -> list[Candidates]:
 
 
 def _passages(scored: Sequence[Scored]) -> list[ReadPassage]:
-    """The paragraphs that hold a candidate, with the list items behind them.
+    """Return the paragraphs with a candidate, with their list items.
 
     A list that fills a batch by itself is read item by item.
     """
@@ -249,7 +249,7 @@ def _batch(passages: Sequence[ReadPassage], scored: Sequence[Scored]) -> Batch:
 def _look_up_all(
     text: str, batch: Batch, written: WrittenDefinitions
 ) -> Iterator[Definition]:
-    """What a model wrote and the passages say, in the words of the document."""
+    """Return the model's output that the passages contain, in their words."""
     words = set(fold(batch.material).split())
     for one in written.definitions:
         term = clean_term(one.term)
@@ -386,7 +386,7 @@ def _revise(one: Scored, match: Definition | None, skill: ReaderSkill) -> Scored
 
 
 def _only_written(definition: Definition, skill: ReaderSkill) -> Scored:
-    """A definition that no stage proposed."""
+    """Return a definition that no other stage proposed."""
     proposal = DefinitionProposal(definition, Way.WRITTEN, None)
     probability = skill.revise(UNPROPOSED, written=True)
     return Scored(proposal, defaultdict(float), probability, (NOTE_WRITTEN,))

@@ -1,4 +1,4 @@
-"""What the finders of definitions read (`TextUnit`) and return (`Definition`)."""
+"""Input (`TextUnit`) and output (`Definition`) of the definition finders."""
 
 import re
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ _ANNOUNCING = (":", ":-", "\u2013", "\u2014")
 
 
 class DefinitionSource(StrEnum):
-    """The shape in which a definition was found."""
+    """The form in which a definition was found."""
 
     PROSE = "prose"
     TABLE = "table"
@@ -47,10 +47,10 @@ class Excerpt(Record):
 
 
 class Definition(Record):
-    """A term and what the document says it means.
+    """A term and its definition in the document.
 
     `definition` is the text of `spans`, joined by line breaks. There is one span unless
-    a page break or an empty table cell cuts it. `reference` names the place a
+    a page break or an empty table cell splits it. `reference` names the place a
     definition points to ("Rule 4.2"), whether or not that place was found.
     """
 
@@ -98,7 +98,7 @@ class UnitPart(Record):
 class TextUnit(Record):
     """The text of one paragraph or list item.
 
-    A paragraph that goes on after a page break is one unit, although a running header
+    A paragraph that continues after a page break is one unit, although a running header
     separates its halves; `spans` maps any part of it back to the document.
     """
 

@@ -1,8 +1,8 @@
-"""How sure it is that a candidate is a definition: one log-linear model.
+"""Estimate the probability that a candidate is a definition, with a log-linear model.
 
-`benchmarks/glossary_scorer.py` fits the weights; they can be read in
-`definition_weights.json`. A probability of .7 means that about seven of ten such
-candidates are in a glossary that a person made by reading the document.
+`benchmarks/glossary_scorer.py` fits the weights in `definition_weights.json`. A
+probability of .7 means that about seven of ten such candidates are in a glossary that a
+person compiled from the document.
 """
 
 import json
@@ -16,19 +16,19 @@ from typing import Any
 from elt_llm_consumer.definitions.definition_features import Features
 
 WEIGHTS = "definition_weights.json"
-_LARGEST = 30.0  # of a log odd, so that its exponential stays finite
+_LARGEST = 30.0  # limit of the log odds, so that the exponential stays finite
 
 
 @dataclass(frozen=True)
 class FeatureWeight:
-    """Of one feature: what it adds to the log odds for each `scale` above `mean`."""
+    """The weight of a feature: its effect on the log odds per `scale` above `mean`."""
 
     mean: float
     scale: float
     weight: float
 
     def effect(self, value: float) -> float:
-        """What a value adds to the log odds."""
+        """Return the effect of a value on the log odds."""
         return self.weight * (value - self.mean) / self.scale
 
 
@@ -45,7 +45,7 @@ class DefinitionScorer:
         return [(name, one, one.effect(0.0)) for name, one in self.weights.items()]
 
     def probability(self, row: Features) -> float:
-        """Return how probable it is that the candidate is a definition.
+        """Return the probability that the candidate is a definition.
 
         Args:
             row: Its features, from `describe_all`; features without a weight count
@@ -62,11 +62,11 @@ class DefinitionScorer:
         return 1.0 / (1.0 + math.exp(-max(-_LARGEST, min(_LARGEST, total))))
 
     def reasons(self, row: Features, most: int = 3) -> tuple[str, ...]:
-        """Return the features that are there and speak most for the candidate.
+        """Return the present features with the strongest support for the candidate.
 
         Args:
             row: Its features.
-            most: How many to name at most.
+            most: Maximum number of features.
 
         Returns:
             Names, the weightiest first.
@@ -82,7 +82,7 @@ class DefinitionScorer:
 
 @cache
 def load_scorer() -> DefinitionScorer:
-    """Return the scorer with the weights that ship with the package."""
+    """Return the scorer with the shipped weights."""
     return to_scorer(
         json.loads(files(__package__).joinpath(WEIGHTS).read_text("utf-8"))
     )

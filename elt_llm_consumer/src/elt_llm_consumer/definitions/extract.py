@@ -1,10 +1,10 @@
 """Extract the definitions that a document states, each with its exact location.
 
 Shapes: quoted, bold and bare terms with "means", "shall mean", "is defined as" or "has
-the meaning given in"; table rows; "Term  -  text"; definition lists; abbreviations;
-names in brackets behind what they abbreviate.
-The definition is the text after the connector, or the whole meaning cell of a table,
-letter for letter. No model is used, and the rules hold no word of any field.
+the meaning given in"; table rows; "Term - text"; definition lists; abbreviations; names
+in brackets behind what they abbreviate. The definition is the text after the connector,
+or the whole meaning cell of a table, verbatim. No model is used, and the rules contain
+no vocabulary of any field.
 """
 
 import re
@@ -44,8 +44,8 @@ def extract_definitions(text: str, blocks: Sequence[Block]) -> list[Definition]:
     """Return every definition of one document, in text order.
 
     A term occurs more than once if the document defines it in different words; repeated
-    words are dropped. A reference to a rule or section of the same document carries the
-    text it refers to, if that is found.
+    words are dropped. A reference to a rule or section of the same document includes
+    the referenced text, if it is found.
 
     Args:
         text: The text of the document.
@@ -61,7 +61,7 @@ def extract_definitions(text: str, blocks: Sequence[Block]) -> list[Definition]:
 def stated_definitions(
     text: str, blocks: Sequence[Block], units: Sequence[TextUnit]
 ) -> list[Definition]:
-    """Return the definitions that a connector, a list, a table or brackets show.
+    """Return the definitions in a form: connector, list, table or brackets.
 
     Args:
         text: The text of the document.
@@ -89,7 +89,7 @@ def _in_order(definitions: Sequence[Definition]) -> list[Definition]:
 
 
 def without_repeats(definitions: Sequence[Definition]) -> list[Definition]:
-    """Return the definitions without the same words for the same term again."""
+    """Return the definitions without repeated words for the same term."""
     terms = fold_all([d.term for d in definitions])
     meanings = fold_all([d.definition for d in definitions])
     keys = zip(terms, meanings, strict=True)

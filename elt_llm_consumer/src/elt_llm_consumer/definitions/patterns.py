@@ -1,8 +1,8 @@
-"""The shapes in which people write definitions, and English function words, as data.
+"""The forms of written definitions, and English function words, as data.
 
-A definition is a head (the term and what surrounds it), a connector ("means") and the
-defining text. All lists hold function words only: the position of a function word tells
-a term from a sentence in any field of knowledge.
+A definition is a head (the term and its surroundings), a connector ("means") and the
+defining text. All lists contain function words only: their position distinguishes a
+term from a sentence in any field.
 """
 
 import re

@@ -235,7 +235,7 @@ def find_candidates(
         usage: How the document uses its words.
 
     Returns:
-        Candidates in no particular order; the same words may be proposed twice.
+        Candidates in no particular order; the same words may occur twice.
     """
     places = list(sentence_places(units))
     proposals = list(_from_rules(text, blocks, units, places))

@@ -1,10 +1,10 @@
-"""How far a second reader's word is worth, measured without knowing what is right.
+"""Estimate the reliability of a second reader without labels.
 
-The scorer says how likely each candidate is. A reader who knows a definition when it
-sees one writes down the likely ones far more often than the others; one who nods at
-everything does not. The two rates are estimated by expectation and maximisation, as
-Dawid and Skene do for several readers ("Maximum likelihood estimation of observer
-error-rates using the EM algorithm", 1979), with the scorer's probabilities as priors.
+The scorer gives the probability of each candidate. A reliable reader lists the probable
+ones far more often than the others; one that accepts everything does not. Both rates
+are estimated by expectation maximisation, as Dawid and Skene do for several readers
+("Maximum likelihood estimation of observer error-rates using the EM algorithm", 1979),
+with the scorer's probabilities as priors.
 """
 
 from collections.abc import Sequence
@@ -12,18 +12,18 @@ from dataclasses import dataclass
 
 Verdict = tuple[float, bool]
 _ROUNDS, _SETTLED = 100, 1e-6
-# A reader that was never wrong on a few candidates may be on the next: one more of each
+# A reader without errors on a few candidates may err on the next: add one of each
 # (Laplace's rule of succession).
 _ONE_MORE = 1.0
-_LEAST = 1e-6  # of a probability: nothing is certain
+_LEAST = 1e-6  # limit of a probability, so that nothing is certain
 
 
 @dataclass(frozen=True)
 class ReaderSkill:
-    """How often a reader writes down what is right (`sees`) and what is not (`errs`).
+    """How often a reader lists right candidates (`sees`) and wrong ones (`errs`).
 
-    A reader who errs as often as it sees tells nothing, and one who errs more often is
-    taken for one who tells nothing.
+    A reader with equal rates gives no information, and one that errs more often is
+    treated in the same way.
     """
 
     sees: float

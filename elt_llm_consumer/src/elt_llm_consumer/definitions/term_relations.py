@@ -1,7 +1,6 @@
-"""How the terms of a glossary relate: broader, narrower, related, and in conflict.
+"""Relations of the terms of a glossary: broader, narrower, related, in conflict.
 
-All of it is read off the terms and their definitions; a term that no document defines
-takes no part.
+All are derived from the terms and their definitions; undefined terms are not included.
 """
 
 import re
@@ -58,7 +57,7 @@ def relate_terms(definitions: Sequence[Definition]) -> list[TermRelations]:
     """Return the relations of each definition of a glossary, in the same order.
 
     Args:
-        definitions: Those of all documents.
+        definitions: The definitions of all documents.
     """
     terms = [
         _Term(one, frozenset(fold(name) for name in (one.term, *one.synonyms)) - {""})
@@ -87,7 +86,7 @@ def relate_terms(definitions: Sequence[Definition]) -> list[TermRelations]:
 
 
 def find_genus(definition: str) -> str:
-    """Return the kind of thing that a definition begins with, or the empty string.
+    """Return the broader noun with which a definition begins, or an empty string.
 
     Args:
         definition: Such as "a written notice that ends a lease": "written notice".

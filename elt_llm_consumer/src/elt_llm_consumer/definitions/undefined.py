@@ -1,7 +1,7 @@
-"""Terms that a text uses like its defined terms and never defines.
+"""Terms that a text uses like its defined terms but never defines.
 
-A defined term is a kind of thing: besides "the Deposit" a text says "a Deposit" or
-"Deposits". A name of one person, body, place or law only takes "the".
+A defined term is a kind of thing: besides "the Deposit" a text contains "a Deposit" or
+"Deposits". A name of one person, body, place or law only follows "the".
 """
 
 import re

@@ -90,7 +90,7 @@ class Usage:
 
     @cached_property
     def quote_counts(self) -> Counter[str]:
-        """Folded phrases between quotation marks."""
+        """Return folded phrases in quotation marks, with their counts."""
         return Counter(
             fold(match["term"])
             for unit in self._units
@@ -112,7 +112,7 @@ class Usage:
 
     @cached_property
     def vocabulary(self) -> list[str]:
-        """Phrases that capitals, quotation marks or brackets show to be terms."""
+        """Return phrases that capitals, quotation marks or brackets mark as terms."""
         named: dict[str, str] = {}
         for term in self._capitals():
             if self.capital_counts[fold(term)] >= _FEWEST_USES:

@@ -23,7 +23,7 @@ _FUNCTION = ARTICLES | SMALL | NOT_FIRST | VERB_BEFORE
 
 
 def stands_alone(sentence: str, start: int, end: int) -> bool:
-    """Return True if the word `sentence[start:end]` is a noun phrase of its own."""
+    """Return True if the word `sentence[start:end]` is a whole noun phrase."""
     if _is_hyphenated(sentence, start, end):
         return False
     word = sentence[start:end]
@@ -85,7 +85,7 @@ class MentionIndex:
     """Every mention of every known name, found in one pass over the passages.
 
     A longer known name hides a shorter one inside it: "Lease Register" does not mention
-    "Lease" if both are known. A single word counts only as a noun phrase of its own.
+    "Lease" if both are known. A single word counts only as a whole noun phrase.
     """
 
     def __init__(

@@ -24,7 +24,7 @@ from elt_llm_core.store import Store
 class Entity(Record):
     """A fact sheet of the model that is neither a domain nor a subtype.
 
-    `domain` is empty if the model has none for it.
+    `domain` is empty if it has none in the model.
     """
 
     name: str
@@ -149,7 +149,7 @@ def read_model(store: Store, collections: str | Sequence[str]) -> EntityModel:
         The entities with their attributes and relations.
 
     Raises:
-        UsageError: If no collection holds a drawing or an inventory.
+        UsageError: If no collection contains a drawing or an inventory.
         CollectionNotFoundError: If a collection does not exist.
     """
     names = [collections] if isinstance(collections, str) else list(collections)
@@ -239,7 +239,7 @@ def read_aliases(path: Path | None) -> dict[str, tuple[str, ...]]:
         Entity name to synonyms, both sorted.
 
     Raises:
-        ConfigError: If the file cannot be read or has another shape.
+        ConfigError: If the file cannot be read or has another structure.
     """
     if path is None:
         return {}

@@ -1,15 +1,15 @@
 """Follow-ups that name one thing only: "And for Grade N4?", "What about cats?".
 
-The thing takes the place of the phrase of the same kind in the question before. What is
-of the same kind is decided in three steps, from the surest to the weakest:
+The thing replaces the phrase of the same kind in the previous question. The same kind
+is determined in three steps, from the most to the least certain:
 
 1. by form: the same last noun ("marriage leave", "compassionate leave"), a number of
-   the same unit, a code of the same shape ("N3", "N4");
+   the same unit, a code with the same pattern ("N3", "N4");
 2. by the documents: both are headings of one section or items of one list;
-3. by place: the only phrase after the same preposition, or the only one of the same
+3. by position: the only phrase after the same preposition, or the only one of the same
    number and article.
 
-Where a step finds several places, it is not certain which one is meant.
+If a step finds several positions, the reading is uncertain.
 """
 
 import re
@@ -26,7 +26,7 @@ PREPOSITIONS = frozenset(
     without against over into than while as because per within until unless since
     """.split()  # noqa: SIM905 - reads better
 )
-LONGEST = 8  # words of a phrase; more is a clause, which is asked in full
+LONGEST = 8  # words of a phrase; more are a clause, which is a question itself
 
 _LEAD = re.compile(
     r"^\W*(?:(?:and|but|so|or|ok|okay|then)\b[\s,]*)?(?:(?:what|how)\s+about\b[\s,]*)?",
@@ -55,18 +55,18 @@ _BE = {"be", "been", "being"}
 
 
 class PhraseEvidence(Protocol):
-    """What documents say of phrases."""
+    """Evidence for phrases from documents."""
 
     def has(self, phrase: str) -> bool:
-        """Return whether they have a phrase, as it is written."""
+        """Return whether the documents contain a phrase exactly."""
 
     def are_alike(self, one: str, other: str) -> bool:
-        """Return whether they name two things side by side."""
+        """Return whether the documents list both side by side."""
 
 
 @dataclass(frozen=True)
 class Phrase:
-    """A thing that is named, and how: `text[start:end]` of its question.
+    """A named thing and its form: `text[start:end]` of its question.
 
     Attributes:
         text: Without its article.
@@ -112,7 +112,7 @@ class Phrase:
 
 @dataclass(frozen=True)
 class FollowUpReading:
-    """One way to understand a follow-up: the whole question, and what it is about."""
+    """One reading of a follow-up: the whole question, and its subject."""
 
     question: str
     subject: str
@@ -125,7 +125,7 @@ def find_named(message: str) -> Phrase | None:
         message: Such as "And for Grade N4 and above?", or "Grade N4?".
 
     Returns:
-        The thing; None where the message says more or less than one.
+        The thing; None if the message contains more or less than one.
     """
     lead = _LEAD.match(message)
     rest = message[lead.end() if lead else 0 :].strip(" ?!.,;")
@@ -153,16 +153,16 @@ def find_named(message: str) -> Phrase | None:
 def read_follow_up(
     named: Phrase, question: str, evidence: PhraseEvidence, *, weak: bool = True
 ) -> tuple[FollowUpReading, ...]:
-    """Put what a follow-up names into the question before.
+    """Insert the thing that a follow-up names into the previous question.
 
     Args:
         named: What the follow-up names.
-        question: The question before, which stands by itself.
-        evidence: What the documents say that answered it.
-        weak: Whether a phrase may be of the same kind by its place only.
+        question: The previous question, which is complete.
+        evidence: Evidence from the documents that answered it.
+        weak: Whether the position alone may determine the kind.
 
     Returns:
-        Each way to understand it: one where it is certain, none where nothing fits.
+        All readings: one if it is certain, none if nothing fits.
     """
     if named.owned and f"{named.owned} of ".lower() not in question.lower():
         return ()
@@ -183,7 +183,7 @@ def find_phrases(question: str, evidence: PhraseEvidence) -> list[Phrase]:
     """Find the phrases of a question that name something.
 
     Args:
-        question: A question that stands by itself.
+        question: A complete question.
         evidence: Tells a noun from the verb after it: "paternity leave" is a phrase of
             the documents, "Pyraminx scrambled" is none.
 

@@ -1,8 +1,8 @@
-"""What in a question points back to the turn before it, and what it may point to.
+"""References of a question to the previous turn, and their possible referents.
 
-English, by rules that would rather find no referent than a wrong one: a question whose
-words may stand for two things, or for one that the question before it does not name, is
-unclear. No list holds a word of any one field of knowledge.
+English rules that prefer no referent to a wrong one: a question whose words may refer
+to two things, or to one that the previous question does not name, is unclear. No list
+contains vocabulary of a particular field.
 """
 
 import re
@@ -52,7 +52,7 @@ _PRONOUN = re.compile(
     re.IGNORECASE,
 )
 _POSSESSIVE = {"its", "their", "his", "her"}
-# "Is it allowed to", "does it rain", "how long does it take": it stands for nothing.
+# "Is it allowed to", "does it rain", "how long does it take": "it" has no referent.
 _EXPLETIVE = re.compile(
     rf"\b(?:{_AUX})\s+it\s+(?:\w+\s+){{1,3}}(?:to|that|if|for)\b"
     r"|\bit\s+(?:rains?|snows?|takes?|matters?|follows?)\b"
@@ -122,7 +122,7 @@ _WHAT_IS = re.compile(
     rf"(?P<noun>(?:{_DETERMINER}\s+)?{_NOUNS})\W*$",
     re.IGNORECASE,
 )
-# The answer to these is a thing that the question does not name, and may be meant next.
+# The answer to these is an unnamed thing, to which the next question may refer.
 _NAMES_NOTHING = re.compile(r"^\W*(?:who|whom|whose|which)\b", re.IGNORECASE)
 _PLURAL = re.compile(r"(?:[^su\W]s|[^\W]ies|people|children|men|women)$", re.IGNORECASE)
 _NEXT_PART = re.compile(
@@ -144,7 +144,7 @@ _ARTICLE = re.compile(rf"^(?:{_DETERMINER})\s+", re.IGNORECASE)
 
 
 class Pointer(StrEnum):
-    """How a question depends on what was said before."""
+    """How a question depends on earlier turns."""
 
     NONE = "none"
     PRONOUN = "pronoun"
@@ -155,7 +155,7 @@ class Pointer(StrEnum):
 
 @dataclass(frozen=True)
 class Dependence:
-    """The words of a question that point back.
+    """The referring words of a question.
 
     Attributes:
         kind: How they do.
@@ -180,7 +180,7 @@ class Dependence:
 
 @dataclass(frozen=True)
 class NamedThing:
-    """A thing that a question names and a later one may mean.
+    """A thing that a question names and a later one may refer to.
 
     `owner` is what a noun belongs to: "metal" of "the weight of the metal".
     """
@@ -204,13 +204,13 @@ def stems_of(text: str) -> frozenset[str]:
 
 
 def find_dependence(question: str) -> Dependence:
-    """Find what in a question points back, if anything does.
+    """Find the referring words of a question.
 
     Args:
-        question: As it was written.
+        question: The question as written.
 
     Returns:
-        The first words that do; `INDEPENDENT` where the question stands by itself.
+        The first such words; `INDEPENDENT` if the question is complete.
     """
     if _NOTHING_ASKED.match(question):
         return _fragment(question)
@@ -224,30 +224,30 @@ def find_dependence(question: str) -> Dependence:
 
 
 def without_lead(question: str) -> str:
-    """Return a question without an "And" or "But" that joins it to what was said."""
+    """Return a question without a leading "And" or "But"."""
     lead = _JOINING.match(question)
     rest = question[lead.end() :] if lead else question
     return f"{rest[:1].upper()}{rest[1:]}" if lead and rest else question
 
 
 def telling_stems(question: str) -> frozenset[str]:
-    """Return the stems of the words of a question that say what it is about."""
+    """Return the stems of the content words of a question."""
     return frozenset(map(stem, _telling(question)))
 
 
 def names_a_thing(question: str, titles: Sequence[str]) -> bool:
-    """Return whether a question has a name, or words of one of the titles."""
+    """Return whether a question contains a name, or words of one of the titles."""
     return bool(_names(question) or _title_runs(question, titles))
 
 
 def split_parts(question: str) -> tuple[str, ...]:
-    """Cut a question with two parts, each with its own question word or verb.
+    """Split a question with two parts, each with its own question word or verb.
 
     Args:
         question: The question.
 
     Returns:
-        Its parts, each as a question; the question itself where it has one part.
+        Its parts, each as a question; the question itself if it has one part.
     """
     joints = list(_NEXT_PART.finditer(question))
     if _POLAR.match(question):
@@ -267,12 +267,12 @@ def find_candidates(question: str, titles: Sequence[str]) -> tuple[NamedThing, .
     """Find the things that a question names.
 
     Args:
-        question: A question that stands by itself.
-        titles: Titles of the documents that answered it; what the question shares with
-            one is a thing that it names.
+        question: A complete question.
+        titles: Titles of the documents that answered it; words shared with a title are
+            a named thing.
 
     Returns:
-        Each thing once; none where the question names none, or asks which one it is.
+        Each thing once; none if the question names none, or asks which one it is.
     """
     question = without_lead(question)
     if _NAMES_NOTHING.match(question):
@@ -296,14 +296,14 @@ def find_candidates(question: str, titles: Sequence[str]) -> tuple[NamedThing, .
 def choose_referent(
     dependence: Dependence, candidates: Sequence[NamedThing]
 ) -> NamedThing | None:
-    """Choose what the words stand for, where that is certain.
+    """Choose the referent, if it is certain.
 
     Args:
         dependence: The words.
-        candidates: What the question before names.
+        candidates: The things that the previous question names.
 
     Returns:
-        The only candidate of the right number; None where there is none, or several.
+        The only candidate of the right number; None if there is none, or several.
     """
     fitting = [c for c in candidates if c.plural == dependence.plural]
     if dependence.kind is Pointer.BARE_NOUN or dependence.possessive:
@@ -317,15 +317,15 @@ def choose_referent(
 
 
 def put_referent(question: str, dependence: Dependence, referent: str) -> str:
-    """Return the question with the referent instead of the words that point to it.
+    """Return the question with the referent in place of the referring words.
 
     Args:
         question: The question.
-        dependence: Its words that point back.
-        referent: What they stand for, such as "the reading room".
+        dependence: Its referring words.
+        referent: The referent, such as "the reading room".
 
     Returns:
-        A question that stands by itself.
+        A complete question.
     """
     before, after = question[: dependence.start], question[dependence.end :]
     if dependence.kind is Pointer.BARE_NOUN:

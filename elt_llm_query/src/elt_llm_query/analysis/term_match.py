@@ -1,4 +1,4 @@
-"""Whether a text holds the words of a question, and how much each of them weighs."""
+"""Match the words of a question in a text, with weights."""
 
 import math
 import re
@@ -16,18 +16,18 @@ from elt_llm_query.analysis.stems import stem, words
 Vocabulary = frozenset[str]
 Layers = Sequence[tuple[Vocabulary, float]]
 
-# A synonym of the lists counts nearly as much as the word; a word of the same root may
-# mean something else ("policy", "police"), so it alone makes no answer.
+# A listed synonym counts nearly as much as the word; a word with the same root may have
+# another meaning ("policy", "police"), so it alone is not enough.
 SYNONYM, ROOT = 0.85, 0.5
 # Set by hand; what each does: docs/explanation/measurements.md, "Thresholds".
-EVERYWHERE = 0.4  # share of its weight that a word keeps which every source has
+EVERYWHERE = 0.4  # share of the weight of a word that every source contains
 WORDS_BETWEEN = 10  # between the terms: this many halve their closeness
 ROOT_LENGTH = 5
 _LONGEST_ENDING = 4
 
 
 def phrases(of: Iterable[str]) -> str:
-    """A pattern of any of the phrases; their last word may be inflected."""
+    """Return a pattern for any of the phrases; their last word may be inflected."""
     return "|".join(r"\s+".join(p.split()) + r"\w*" for p in of)
 
 
@@ -38,7 +38,7 @@ _BOUNDS = tuple(
 
 
 def vocabulary(text: str) -> Vocabulary:
-    """Stems of all words of a text; "at most" counts as "maximum" besides."""
+    """Return the stems of all words of a text; "at most" also counts as "maximum"."""
     bounds = [name for pattern, name in _BOUNDS if pattern.search(text)]
     return frozenset([*map(stem, words(text)), *bounds])
 
@@ -46,7 +46,7 @@ def vocabulary(text: str) -> Vocabulary:
 def rarity(
     weights: Mapping[str, float], vocabularies: Sequence[Vocabulary]
 ) -> dict[str, float]:
-    """Return the weight of each stem among these sources, most where none has it.
+    """Return the weight of each stem among these sources, highest for rare ones.
 
     Args:
         weights: Weights of the stems in English, 0 to 1.
@@ -74,7 +74,7 @@ def synonyms(word_stem: str) -> Vocabulary:
 
 
 def match(term: str, vocabulary: Vocabulary) -> float:
-    """Return 1 where the stem is there, less for a synonym or a word of its root."""
+    """Return 1 for the same stem, less for a synonym or a word with the same root."""
     if term in vocabulary or _equivalent(term) & vocabulary:
         return 1.0
     if synonyms(term) & vocabulary:
@@ -96,7 +96,7 @@ def _by_beginning(vocabulary: Vocabulary) -> Mapping[str, Sequence[str]]:
 
 
 def coverage(weights: Mapping[str, float], layers: Layers) -> float:
-    """Return the share of the weights whose stems are there, each in its best layer."""
+    """Return the share of the weights whose stems occur, each in its best layer."""
     total = sum(weights.values())
     if not total:
         return 0.0
@@ -110,7 +110,7 @@ def coverage(weights: Mapping[str, float], layers: Layers) -> float:
 def coverages(
     weights: Mapping[str, float], own: tuple[Vocabulary, float], further: Layers
 ) -> tuple[float, float]:
-    """Return the coverage of a text with what is around it, and of its own words."""
+    """Return the coverage of a text with its surroundings, and of its own words."""
     return coverage(weights, (own, *further)), coverage(weights, (own,))
 
 
@@ -122,7 +122,7 @@ def closeness(terms: Iterable[str], stem_list: Sequence[str]) -> float:
         stem_list: Stems of the text's words, in order.
 
     Returns:
-        The share of the terms that is there, less the more other words are between.
+        The share of the terms that occur, reduced by the words between them.
     """
     wanted = sorted(terms)
     places = [

@@ -1,7 +1,7 @@
-"""Work that is begun before it is known whether it is needed.
+"""Work that starts before it is known to be needed.
 
-A branch runs in a thread of its own. One that turns out not to be needed is superseded:
-its connections to model servers end at once, and what it still says is ignored.
+A branch runs in a separate thread. A branch that is not needed is superseded: its
+connections to model servers are closed at once, and its output is ignored.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class BranchState(StrEnum):
-    """How far a branch is."""
+    """The state of a branch."""
 
     ACTIVE = "active"
     SUPERSEDED = "superseded"
@@ -24,10 +24,10 @@ class BranchState(StrEnum):
 
 
 class Branch(Generic[T]):
-    """One piece of work in a thread. It must be made where an event loop runs.
+    """One piece of work in a thread, created in a running event loop.
 
     Args:
-        work: What it does.
+        work: The function to run.
     """
 
     def __init__(self, work: Callable[[], T]) -> None:
@@ -35,20 +35,20 @@ class Branch(Generic[T]):
         self._patience = asked.fork() if asked else Patience()
         self._state = BranchState.ACTIVE
         self._task = asyncio.create_task(asyncio.to_thread(self._run, work))
-        # Its failure is told where it is awaited; a superseded one has none to tell.
+        # Its error is raised where it is awaited; a superseded one raises none.
         self._task.add_done_callback(_read_failure)
 
     @property
     def state(self) -> BranchState:
-        """How far it is."""
+        """Return its state."""
         return self._state
 
     async def result(self) -> T:
-        """Wait for it and return what it brought. Raises what it raised."""
+        """Wait for it and return its result, or raise its error."""
         return await self._task
 
     def supersede(self) -> None:
-        """Stop it, down to the call to the model."""
+        """Stop it, including its call to the model."""
         if self._state is BranchState.ACTIVE:
             self._state = BranchState.SUPERSEDED
         self._patience.abandon()

@@ -1,4 +1,4 @@
-"""`elt-llm conversations`: what was asked before, as it is kept in the data root."""
+"""`elt-llm conversations`: the stored conversations of the data root."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -13,7 +13,7 @@ from elt_llm_query.conversation.source_numbers import (
 
 
 def conversation_text(conversation: Conversation) -> str:
-    """Every message, then the numbered sources."""
+    """Return every message, then the numbered sources."""
     numbers = number_sources(conversation.messages)
     lines = []
     for message in conversation.messages:
@@ -28,7 +28,7 @@ def conversation_text(conversation: Conversation) -> str:
 
 
 def source_lines(sources: Sequence[NumberedSource]) -> list[str]:
-    """A line of place for each source, and one for each quote of it."""
+    """Return a line with the place of each source, and one for each quote."""
     lines = []
     for source in sources:
         page = f"p. {source.page}" if source.page is not None else ""

@@ -1,7 +1,7 @@
 """A conversation as a file: Markdown, HTML or BibTeX.
 
-Questions, answers and titles come from people, models and documents. None of it can
-become markup, a link or a macro of the file.
+Questions, answers and titles come from people, models and documents. They are escaped,
+so that they cannot become markup, links or macros of the file.
 """
 
 import re
@@ -39,10 +39,10 @@ _FIELDS = (("journal", "journal"), ("doi", "doi"), ("pmid", "pmid"))
 
 
 def format_of(path: Path) -> str:
-    """Return the format that the ending of a file names.
+    """Return the format for a file extension.
 
     Raises:
-        UsageError: If it is none of .md, .html and .bib.
+        UsageError: If it is not .md, .html or .bib.
     """
     try:
         return ENDINGS[path.suffix.lower()]
@@ -96,7 +96,7 @@ def export_markdown(conversation: Conversation) -> str:
 
 
 def export_html(conversation: Conversation) -> str:
-    """Write one page that needs nothing else and runs nothing."""
+    """Write one self-contained page without scripts."""
     numbers = number_sources(conversation.messages)
     environment = Environment(
         loader=PackageLoader("elt_llm_query"),
@@ -117,7 +117,7 @@ def export_html(conversation: Conversation) -> str:
 
 
 def export_bibtex(conversation: Conversation) -> str:
-    """Write an entry for each cited document, with what it tells of itself."""
+    """Write an entry for each cited document, with its metadata."""
     documents: dict[str, list[NumberedSource]] = {}
     for source in numbered_sources(conversation):
         documents.setdefault(source.document_id, []).append(source)
@@ -158,7 +158,7 @@ def _line(text: str) -> str:
 def _replace_marks(
     text: str, numbers: Mapping[str, int], write: Callable[[str], str]
 ) -> str:
-    """The text with numbers for its marks, all else put through `write`."""
+    """Return the text with numbers for its marks, the rest passed through `write`."""
     parts = MARK.split(text)
     plain = [write(part) for part in parts[::2]]
     marks = [f"\\[{numbers[c]}\\]" if c in numbers else "" for c in parts[1::2]]
@@ -172,7 +172,7 @@ def _link(number: int | None) -> Markup:
 
 
 def escape_markdown(text: str) -> str:
-    """Return text that Markdown shows as it is: no markup, no link."""
+    """Return text that Markdown renders unchanged: no markup, no link."""
     plain = _MARKDOWN.sub(lambda m: f"\\{m[0]}", text)
     return _LINE_START.sub(r"\1\\\2", plain)
 

@@ -1,4 +1,4 @@
-"""The answers to the parts of a message as one result, each with its own sources."""
+"""Join the answers to the parts of a message, each with its own sources."""
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
@@ -25,8 +25,8 @@ def join_results(results: Sequence[QueryResult]) -> QueryResult:
         results: One for each part, in order; at least one.
 
     Returns:
-        One result: labels of later parts are numbered on, so that each resolves to a
-        source of its own part. It is `partial` where a part was not answered.
+        One result: labels of later parts are renumbered, so that each resolves to a
+        source of its own part. It is `partial` if a part was not answered.
     """
     if len(results) == 1:
         return results[0]
@@ -73,7 +73,7 @@ def _status(parts: Sequence[Status]) -> Status:
 def _join_statements(
     results: Iterable[QueryResult],
 ) -> tuple[str, tuple[Statement, ...]]:
-    """The answers one below the other, and their statements with new spans."""
+    """Return the answers one below the other, and statements with new spans."""
     text = ""
     statements: list[Statement] = []
     for result in results:
@@ -87,7 +87,7 @@ def _join_statements(
 
 
 def _shift(result: QueryResult, by: int) -> QueryResult:
-    """The result with the numbers of its labels raised."""
+    """Return the result with increased label numbers."""
     if not by:
         return result
     labels = _LabelShift(by)
@@ -117,7 +117,7 @@ def _shift(result: QueryResult, by: int) -> QueryResult:
 
 
 class _LabelShift:
-    """Labels with their numbers raised: S2 is S10 where eight sources stand before."""
+    """Labels with increased numbers: S2 becomes S10 after eight sources."""
 
     def __init__(self, by: int) -> None:
         self._by = by

@@ -1,7 +1,6 @@
-"""Steps of a turn that a model takes: summary, clarification, further questions.
+"""Steps of a turn that a model takes: summary, clarification, follow-up questions.
 
-Each is off by default and fails to nothing: what it would have brought is left out, and
-a degradation says so.
+Each is off by default. If it fails, its result is left out and a degradation is added.
 """
 
 from collections.abc import Sequence
@@ -26,22 +25,22 @@ from elt_llm_query.prompts import CLARIFY, FOLLOW_UPS, SUMMARISE
 
 SUMMARY_TOKENS = 200  # the prompt asks for 120 words
 QUESTION_TOKENS = 60  # one short question
-# Passages that further questions are made from: enough to name other matters of the
-# same documents, and a short prompt.
+# Passages for follow-up questions: enough to mention other subjects of the documents,
+# and few for a short prompt.
 PASSAGES, PASSAGE_LENGTH = 6, 300
 
 
 @dataclass(frozen=True)
 class ModelSteps:
-    """The model of the role `rewrite`, asked for what a conversation needs."""
+    """The calls of a conversation to the model of the role `rewrite`."""
 
     llm: LLM
 
     def summarise(self, older: Sequence[Message]) -> Message:
-        """Return one message that takes the place of older ones.
+        """Return one message that replaces older ones.
 
         Args:
-            older: They, the oldest first.
+            older: The older messages, the oldest first.
 
         Raises:
             ModelError: If the model fails.
@@ -52,10 +51,10 @@ class ModelSteps:
         return Message(role=Speaker.ASSISTANT, text=f"What was said before: {text}")
 
     def clarify(self, question: str, history: Sequence[Message]) -> str:
-        """Return what is to be asked back; nothing where the question is clear.
+        """Return a clarification request; empty if the question is clear.
 
         Args:
-            question: It as it was understood.
+            question: The resolved question.
             history: The messages before it, the oldest first.
 
         Raises:
@@ -70,15 +69,15 @@ class ModelSteps:
     def follow_ups(
         self, result: QueryResult, history: Sequence[Message], count: int
     ) -> tuple[str, ...]:
-        """Return questions that may be asked next.
+        """Return suggested follow-up questions.
 
-        One that was asked already, and one with a number or identifier that nothing
-        shown has, is left out.
+        Questions that were already asked, and those with an unknown number or
+        identifier, are left out.
 
         Args:
             result: The answer.
             history: The messages before its question.
-            count: How many, at most.
+            count: Maximum number of questions.
 
         Raises:
             ModelError: If the model fails.
@@ -108,10 +107,10 @@ class ModelSteps:
 
 
 def write_history(history: Sequence[Message]) -> str:
-    """Return messages as a model reads them."""
+    """Return messages in the form for a prompt."""
     return "\n".join(map(write_message, history))
 
 
 def _key(text: str) -> frozenset[str]:
-    """The same for questions of the same words."""
+    """Return the same key for questions with the same words."""
     return stems_of(text)

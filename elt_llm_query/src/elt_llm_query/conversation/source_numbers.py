@@ -1,8 +1,8 @@
-"""Answers as messages, and the numbers that their sources have in a conversation.
+"""Convert answers to messages, and number their sources in a conversation.
 
 A message is stored with the ids of the chunks that it cites. The first chunk that a
-conversation cites is shown as 1, the next new one as 2, and each keeps its number:
-where the first answer cites A and B, and the second A and C, C is 3. Numbers are made
+conversation cites is shown as 1, the next new one as 2, and each keeps its number: if
+the first answer cites A and B, and the second A and C, C is 3. Numbers are assigned
 when a conversation is shown and never stored, so that no model learns to write them.
 """
 
@@ -20,7 +20,7 @@ _LOOKS_LIKE_MARK = re.compile(r"\[(chunk:)", re.IGNORECASE)
 
 
 class NumberedSource(Record):
-    """A cited chunk under its number, with every quote of it in the conversation."""
+    """A cited chunk with its number and all of its quotes in the conversation."""
 
     number: int = Field(ge=1)
     chunk: str
@@ -35,11 +35,11 @@ class NumberedSource(Record):
 
 
 def answer_message(result: QueryResult, asked: str = "", unclear: str = "") -> Message:
-    """Make the message of an answer: chunk ids where the answer has labels.
+    """Create the message of an answer, with chunk ids in place of labels.
 
     Args:
         result: The answer.
-        asked: The question as it was written, if another was searched.
+        asked: The question as written, if another was searched.
         unclear: The words of the question that the answer asks about.
 
     Returns:
@@ -110,11 +110,11 @@ def show_text(text: str, numbers: Mapping[str, int]) -> str:
 
 
 def show_message(message: Message, numbers: Mapping[str, int]) -> Message:
-    """Return a message as it is shown: numbers in its text, statements and labels.
+    """Return a message for display: numbers in its text, statements and labels.
 
     Args:
-        message: As it is kept.
-        numbers: Those of the conversation; see `number_sources`.
+        message: The stored message.
+        numbers: The numbers of the conversation; see `number_sources`.
     """
 
     def show(text: str) -> str:
@@ -150,12 +150,12 @@ def show_message(message: Message, numbers: Mapping[str, int]) -> Message:
 
 
 def numbered_sources(conversation: Conversation) -> tuple[NumberedSource, ...]:
-    """List what a conversation cites, by number."""
+    """List the cited sources of a conversation, by number."""
     return list_sources(conversation.messages)
 
 
 def list_sources(messages: Sequence[Message]) -> tuple[NumberedSource, ...]:
-    """List what messages cite, by number."""
+    """List the cited sources of messages, by number."""
     numbers = number_sources(messages)
     cited: dict[str, list[Citation]] = {chunk: [] for chunk in numbers}
     for message in messages:
@@ -169,7 +169,7 @@ def list_sources(messages: Sequence[Message]) -> tuple[NumberedSource, ...]:
 
 
 def plain_text(text: str) -> str:
-    """Return a message's text without any marks, as a model may read it."""
+    """Return a message's text without marks, for a prompt."""
     return re.sub(rf"[ \t]*{MARK.pattern}", "", text)
 
 
@@ -197,7 +197,7 @@ def _mark(chunks: Mapping[str, str], match: re.Match[str]) -> str:
 
 
 def _by_chunk(citations: Iterable[Citation]) -> tuple[Citation, ...]:
-    """The citations, labelled by their chunks: a label is of one prompt only."""
+    """Return the citations labelled by chunk, because labels belong to one prompt."""
     return tuple(c.model_copy(update={"label": c.node_id}) for c in citations)
 
 

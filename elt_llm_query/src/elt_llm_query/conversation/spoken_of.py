@@ -1,4 +1,4 @@
-"""What documents say of the things that a conversation names."""
+"""Evidence from documents about the things that a conversation names."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -17,10 +17,10 @@ _BETWEEN_ITEMS = re.compile(r"\s*(?:,|;|/|\band\b|\bor\b|&)\s*", re.IGNORECASE)
 
 
 class SpokenOf:
-    """The texts, headings and titles of documents, as evidence of what is alike.
+    """Texts, headings and titles of documents, as evidence for similar things.
 
     Args:
-        texts: What the documents say.
+        texts: The texts of the documents.
         sections: Section paths, with " > " between levels.
         titles: Titles of the documents that may be meant.
     """
@@ -36,7 +36,7 @@ class SpokenOf:
         self._titles = titles
 
     def has(self, phrase: str) -> bool:
-        """Return whether a text has a phrase, wherever its lines break."""
+        """Return whether a text contains a phrase, across line breaks."""
         return bool(_phrase(phrase, "").search(self._text))
 
     def are_alike(self, one: str, other: str) -> bool:
@@ -54,7 +54,7 @@ class SpokenOf:
 
     @cached_property
     def _siblings(self) -> tuple[frozenset[frozenset[str]], ...]:
-        """The headings of each section, without their numbers, as stems."""
+        """Return the headings of each section, without numbers, as stems."""
         below: dict[str, set[frozenset[str]]] = {}
         for section in self._sections:
             above, _, name = section.rpartition(" > ")
@@ -66,7 +66,7 @@ class SpokenOf:
         return frozenset(stems_of(title.replace("_", " ")) for title in self._titles)
 
     def _are_listed(self, one: str, other: str) -> bool:
-        """Whether both are items of one list: "cats, rabbits and dogs"."""
+        """Return whether both are items of one list: "cats, rabbits and dogs"."""
         for first, second in ((one, other), (other, one)):
             later = _phrase(second)
             for match in _phrase(first).finditer(self._text):
@@ -78,7 +78,7 @@ class SpokenOf:
 
 
 def spoken_of(store: Store, documents: Sequence[str]) -> SpokenOf:
-    """Return what documents say, read when it is needed.
+    """Return evidence from documents, read when needed.
 
     Args:
         store: The data root.

@@ -1,4 +1,4 @@
-"""Whether an answer is about what its question is about."""
+"""Check whether an answer is about the subject of its question."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -20,17 +20,17 @@ OTHER_SUBJECT = (
     "The question does not say whether it is about {subject}, and what was found is "
     "about something else. Name what it is about."
 )
-# A document that has a thing so often is about it: five, as a passing mention in a list
-# of references or of exceptions comes once or twice.
+# Occurrences from which a document is about a thing: five, because a passing mention in
+# a list of references or exceptions occurs once or twice.
 OFTEN = 5
 
 
 class SubjectCheck:
-    """Compares the passages of an answer with what was spoken of.
+    """Compares the passages of an answer with the subject of the conversation.
 
     Args:
         store: The data root.
-        exchanges: What was asked before, and what the answers rest on.
+        exchanges: Earlier questions, with the sources of their answers.
     """
 
     def __init__(self, store: Store, exchanges: Sequence[Exchange]) -> None:
@@ -38,7 +38,7 @@ class SubjectCheck:
         self._exchanges = exchanges
 
     def find_fault(self, part: Understood, result: QueryResult) -> tuple[str, str]:
-        """Why an answer is about something else, and the words that left it open."""
+        """Return why an answer is about something else, and the unclear words."""
         if result.status not in {Status.ANSWERED, Status.PARTIAL}:
             return "", ""
         if part.subject and not self._is_about(result, part):
@@ -51,7 +51,7 @@ class SubjectCheck:
         )
 
     def _left_subject(self, question: str, result: QueryResult) -> str:
-        """What was spoken of before, where the answer may have left it unasked.
+        """Return the earlier subject that the answer may have left.
 
         "What is the maximum dose?", asked after one medicine, must not be answered from
         the leaflet of another. A question with a name of its own, or one of which the
@@ -81,7 +81,7 @@ class SubjectCheck:
     def _is_about(self, result: QueryResult, part: Understood) -> bool:
         texts = {source.label: source.text for source in result.sources}
         for statement in result.statements:
-            # The cells of a row are quotes of their own: one names, one answers.
+            # The cells of a row are separate quotes: one names, one answers.
             quoted = " ".join(citation.quote for citation in statement.citations)
             for citation in statement.citations:
                 row = self._store.document(citation.document_id)

@@ -1,7 +1,7 @@
-"""What a turn tells whoever watches it, beside its steps and the words of a model.
+"""Events of a turn for observers, besides its steps and tokens.
 
 In this order: `start`, any number of `status` and `token`, then `statements`,
-`citations` and `follow_ups`. What comes after it was stored is the result itself.
+`citations` and `follow_ups`. After the turn is stored, the result itself follows.
 """
 
 from typing import ClassVar
@@ -15,7 +15,7 @@ from elt_llm_query.step_events import TurnEvent
 
 
 class TurnStart(TurnEvent):
-    """A turn began; its question is stored, and seen once it is answered."""
+    """A turn began; its question is stored, and visible once it is answered."""
 
     name: ClassVar[str] = "start"
 
@@ -32,7 +32,7 @@ class CheckedAnswer(TurnEvent):
 
 
 class CitedSources(TurnEvent):
-    """What the answer cites, by the numbers of the conversation."""
+    """The cited sources, with the numbers of the conversation."""
 
     name: ClassVar[str] = "citations"
 
@@ -44,7 +44,7 @@ class CitedSources(TurnEvent):
 
 
 class FollowUps(TurnEvent):
-    """Questions that may be asked next."""
+    """Suggested follow-up questions."""
 
     name: ClassVar[str] = "follow_ups"
 

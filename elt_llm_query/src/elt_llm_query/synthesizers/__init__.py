@@ -1,1 +1,1 @@
-"""What writes the answer: the extractive synthesizer, and LlamaIndex's modes."""
+"""Synthesizers: the extractive one, and LlamaIndex's modes."""

@@ -1,9 +1,9 @@
-"""An answer as a model writes it, made fit to be shown before it was checked.
+"""Filter a streamed answer so that it can be shown before it is checked.
 
-What is shown is a function of the whole text: however it is cut into tokens, the parts
-that were shown are the same text in the end. A label such as `[S1]` is shown whole or
-not at all, and one that no source has is left out. So are thoughts, a heading `Answer`
-and all that follows a heading `References`: what it lists was not asked for.
+The output is a function of the whole text: for every split into tokens, the joined
+output is the same. A label such as `[S1]` is shown whole or not at all, and an unknown
+one is left out. So are reasoning, a heading `Answer` and everything after a heading
+`References`, which was not requested.
 """
 
 import re
@@ -51,10 +51,10 @@ class _State(Enum):
 
 
 class AnswerFilter:
-    """Takes tokens, gives what may be shown of them.
+    """Takes tokens and returns the text that may be shown.
 
     Args:
-        labels: Those of the sources; None leaves all as they were written.
+        labels: The labels of the sources; None keeps all as written.
         opening: Characters for which a heading `Answer` is waited for.
     """
 
@@ -67,12 +67,12 @@ class AnswerFilter:
         self._begun = False
 
     def feed(self, token: str) -> str:
-        """Take a token; return what can be shown now, often nothing."""
+        """Add a token; return the text that can be shown now, often empty."""
         self._held += token
         return self._show(last=False)
 
     def flush(self) -> str:
-        """Return what was still held, at the end of the answer."""
+        """Return the remaining text at the end of the answer."""
         return self._show(last=True)
 
     def _show(self, *, last: bool) -> str:
@@ -169,17 +169,16 @@ class AnswerFilter:
 def predict_answer(
     llm: LLM, prompt: BasePromptTemplate, *, again: bool = False, **values: str
 ) -> str:
-    """Return an answer without thoughts, heading and list of references.
+    """Return an answer without reasoning, heading and list of references.
 
-    Where somebody watches the question, it is shown as it is written; an answer that
-    reached its longest then ends at a whole statement, as one does that comes whole.
+    If the question has an observer, the answer is streamed; a truncated answer then
+    ends at a whole statement, as without streaming.
 
     Args:
         llm: The model.
         prompt: Its template.
-        again: Whether the answer takes the place of one that was shown before.
-        **values: What the template is filled with; labels that the model was offered
-            are in them.
+        again: Whether the answer replaces one that was shown before.
+        **values: The values for the template, which contain the labels of the prompt.
 
     Raises:
         ModelError: If the model fails, also while it writes.

@@ -1,4 +1,4 @@
-"""What synthesizers that wrap another one share."""
+"""Base classes of synthesizers."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,11 +14,11 @@ from typing_extensions import override
 
 
 class ModellessSynthesizer(BaseSynthesizer):
-    """A synthesizer that neither asks a language model nor packs a prompt.
+    """A synthesizer without a language model and without prompts.
 
-    LlamaIndex would reach for its global model, and load the token table of a model
-    that is not used, which costs 0.3 s of processor time a process. What is
-    asynchronous in LlamaIndex is the same call here.
+    LlamaIndex would use its global model, and load the token table of an unused model,
+    which takes 0.3 s of processor time per process. Asynchronous methods make the same
+    call here.
     """
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class ModellessSynthesizer(BaseSynthesizer):
 class WrappingSynthesizer(ModellessSynthesizer):
     """A synthesizer around `inner`, which has the prompts and answers bare texts.
 
-    A subclass says in `synthesize` what it does before or after.
+    A subclass implements `synthesize` with its work before or after.
     """
 
     def __init__(self, inner: BaseSynthesizer) -> None:

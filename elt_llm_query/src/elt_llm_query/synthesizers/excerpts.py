@@ -1,8 +1,8 @@
-"""The sentences of the sources that tell most of a subject, as they stand.
+"""Select the sentences of the sources that are most relevant to a subject.
 
-Where `extractive` looks for what answers a question, this one collects what a reader of
-the subject would mark: for summaries and the sections of reports. Deterministic, and
-without a language model.
+Unlike `extractive`, which looks for an answer, it selects what a reader of the subject
+would mark: for summaries and the sections of reports. Deterministic, and without a
+language model.
 """
 
 import re
@@ -53,7 +53,7 @@ _ENDS = re.compile(r"(?:[.!;,)\]\"\u201d\u2019]|\b(?:and|or))$")
 
 
 class ExcerptsOptions(Strategy[BaseSynthesizer]):
-    """Verbatim sentences that tell most of a subject; needs no language model."""
+    """Verbatim sentences most relevant to a subject; needs no language model."""
 
     most: int = Field(default=6, ge=1, le=200, description="sentences")
     each: int = Field(
@@ -84,7 +84,7 @@ class ExcerptsSynthesizer(ModellessSynthesizer):
 
     Args:
         embedder: Compares sentences with the subject; without one words alone decide.
-        limits: How many sentences, and how near they have to be.
+        limits: The number of sentences, and their minimum relevance.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Whether a word of a question is foreign to a text, by the meaning of its words."""
+"""Detect words of a question without a match in a text, by meaning."""
 
 from collections.abc import Iterable
 
@@ -20,15 +20,14 @@ _MOST_WORDS = 400  # of a source that are compared, to bound what is embedded
 def lacks_a_word(
     question: QuestionAnalysis, text: str, embedder: BaseEmbedding | None
 ) -> bool:
-    """Return whether a telling word of the question is foreign to a text.
+    """Return whether a content word of the question has no match in a text.
 
-    It is if the text holds neither the word nor one of similar meaning. Common words
-    are never foreign.
+    A match is the word itself or one of similar meaning. Common words always match.
 
     Args:
-        question: What is asked.
-        text: The sentence with what is around it.
-        embedder: Compares words; without one nothing is foreign, and coverage decides.
+        question: The question.
+        text: The sentence with its surroundings.
+        embedder: Compares words; without one all words match, and coverage decides.
     """
     source = read(text)
     telling = {s for s, weight in question.weights.items() if weight == 1}

@@ -1,4 +1,4 @@
-"""Sources put into as few prompts as fit: whole, each under its own label."""
+"""Pack sources into as few prompts as possible: whole, each under its label."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -18,17 +18,18 @@ FEWEST_TOKENS = 16
 
 
 class SourcePacker(PromptHelper):
-    """LlamaIndex's prompt helper for sources that carry labels.
+    """LlamaIndex's prompt helper for labelled sources.
 
-    LlamaIndex joins all sources and cuts the text where a prompt is full, so that a
-    prompt may begin within a source whose label stands in another prompt. Here a source
-    that does not fit stands whole in the next prompt; one that is longer than a prompt
-    is cut at a line or a word, and each part has the line with the label.
+    LlamaIndex joins all sources and splits the text where a prompt is full, so that a
+    prompt may begin within a source whose label is in another prompt. Here a source
+    that does not fit is put into the next prompt as a whole; one that is longer than a
+    prompt is split at a line or a word, and each part has the line with the label.
 
     Args:
         llm: Gives the window, the room of the answer and, where it has one, the
             tokenizer; see `token_counter`.
-        most_tokens: Most tokens of sources in a prompt; 0 for what the window holds.
+        most_tokens: Maximum tokens of sources in a prompt; 0 for the size of the
+            window.
     """
 
     _count: Callable[[str], int] = PrivateAttr()

@@ -1,8 +1,8 @@
-"""Response modes like LlamaIndex's with our prompts: labels, quotes, honest refusal.
+"""Response modes like LlamaIndex's with our prompts: labels, quotes, refusals.
 
-LlamaIndex's own ask as often as there are sources, or prompts that sources fill. These
-ask at most `most_calls` times, pack sources whole under their labels, and say which the
-model was not shown.
+LlamaIndex's own make one call per source or full prompt. These make at most
+`most_calls` calls, pack sources whole under their labels, and report sources that the
+model did not read.
 """
 
 from abc import abstractmethod

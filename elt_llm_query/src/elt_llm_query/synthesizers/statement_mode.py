@@ -1,9 +1,9 @@
 """Answers written as statements, each with the quotations that prove it.
 
-A model that can be held to a JSON schema writes a list; the only labels that the schema
-allows are those of the prompt. Each statement is then checked like any other, and its
-quotations have to be in the sources that they name. A model that does not keep the
-shape, also not when it is told what is wrong, is asked for plain text instead.
+A model that supports a JSON schema writes a list; the schema allows only the labels of
+the prompt. Each statement is then checked like any other, and its quotations must be in
+the sources that they name. A model that does not match the schema, even after one
+correction, is asked for plain text instead.
 """
 
 import re

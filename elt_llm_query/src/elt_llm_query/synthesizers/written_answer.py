@@ -1,4 +1,4 @@
-"""Answers that a model writes, in few calls, and with word of what it was not shown."""
+"""Answers that a model writes in few calls, with notes on unread sources."""
 
 import asyncio
 from abc import abstractmethod
@@ -31,7 +31,7 @@ LARGEST_ANSWER = 4
 
 
 class WrittenOptions(Strategy[BaseSynthesizer]):
-    """What all modes have."""
+    """Options of all modes."""
 
     system_prompt: str = Field(
         default="", description="prompt text before the rules for citations"
@@ -51,14 +51,14 @@ class WrittenOptions(Strategy[BaseSynthesizer]):
 
 
 def require_writer(models: Models, name: str) -> LLM:
-    """The model that writes answers, its answers a part of its window.
+    """Return the model that writes answers, with a limited answer length.
 
     Args:
         models: The models of the run.
         name: The synthesizer that needs it.
 
     Raises:
-        MissingModelError: Where none is set.
+        MissingModelError: If none is configured.
     """
     llm = models.llm
     if llm is None:
@@ -75,7 +75,7 @@ def require_writer(models: Models, name: str) -> LLM:
 
 @dataclass(frozen=True)
 class Written:
-    """What a model wrote; `notes` say what made it poorer.
+    """The text of a model; `notes` are its degradations.
 
     `metadata` is for the response.
     """
@@ -86,7 +86,7 @@ class Written:
 
 
 def note_unread(unread: int, among: int) -> tuple[Degradation, ...]:
-    """Return the note on sources that a model was not shown whole; none for none."""
+    """Return the note on sources that were not read completely, or an empty tuple."""
     if not unread:
         return ()
     detail = (
@@ -97,11 +97,11 @@ def note_unread(unread: int, among: int) -> tuple[Degradation, ...]:
 
 
 class Budget:
-    """How many more answers may be asked for.
+    """The number of remaining answers.
 
     Args:
-        most: Of a question, its rewrites counted.
-        account: Counts what the answer asks for.
+        most: Maximum for a question, including its rewrites.
+        account: Counts the requested answers.
     """
 
     def __init__(self, most: int, account: Account) -> None:
@@ -122,14 +122,14 @@ class Budget:
 
 
 class ModelSynthesizer(BaseSynthesizer):
-    """A synthesizer that asks a model at most so many times.
+    """A synthesizer that limits its calls to a model.
 
-    The response's metadata holds `notes` where the model was not shown every source
-    whole.
+    The response's metadata has `notes` if the model did not read every source
+    completely.
 
     Args:
         llm: The model.
-        options: How much a prompt holds, and how many there may be.
+        options: The size and the number of prompts.
         prompts: The templates by name.
     """
 
@@ -151,15 +151,15 @@ class ModelSynthesizer(BaseSynthesizer):
     def write(
         self, question: str, nodes: Sequence[NodeWithScore], budget: Budget
     ) -> Written:
-        """Ask the model.
+        """Call the model.
 
         Args:
-            question: What is asked.
+            question: The question.
             nodes: The labelled sources, the best first.
-            budget: How often the model may be asked.
+            budget: The remaining calls.
 
         Raises:
-            ModelError: if the model fails, or its window is too small.
+            ModelError: If the model fails, or its window is too small.
         """
 
     def ask(self, prompt: str, budget: Budget, **values: str) -> str:

@@ -1,4 +1,4 @@
-"""From a sentence that answers to what is quoted.
+"""The span to quote for an answering sentence.
 
 A list is quoted with its items, a sentence that refers back with the one before it.
 """
@@ -29,7 +29,7 @@ _SAME = 0.8  # share of the shorter one's stems from which two sentences say the
 
 
 def claim_of(passage: Passage, candidate: Candidate) -> Claim:
-    """Return what is quoted for a candidate."""
+    """Return the quote for a candidate."""
     start, end = candidate.start, candidate.end
     if passage.whole:
         wording = candidate.wording or passage.reading or passage.text
@@ -46,7 +46,7 @@ def claim_of(passage: Passage, candidate: Candidate) -> Claim:
 
 
 def rule_claims(question: QuestionAnalysis, passages: Sequence[Passage]) -> list[Claim]:
-    """Return the text of the rule that a question asks for, with those below it.
+    """Return the text of the requested rule, with those below it.
 
     Of the first form of its number that any passage has; nothing if none has it.
     """
@@ -64,12 +64,12 @@ def rule_claims(question: QuestionAnalysis, passages: Sequence[Passage]) -> list
 def section_claims(
     question: QuestionAnalysis, passages: Sequence[Passage], most: int
 ) -> list[Claim]:
-    """Return the passages of the section that a question asks for by its name.
+    """Return the passages of the section that a question asks for by name.
 
     Args:
-        question: What is asked.
+        question: The question.
         passages: The sources.
-        most: How many passages are quoted.
+        most: Maximum number of passages.
     """
     name = question.section
     if not name:

@@ -1,8 +1,8 @@
-"""How near a question and a sentence are in meaning, as named numbers.
+"""Semantic similarity of a question and a sentence, as named numbers.
 
-With vectors of tokens each word of the question looks for its nearest in the sentence
-(MaxSim: Khattab and Zaharia, 2020, here with an embedder that was not trained for it);
-an embedder that has none gives cosines alone.
+With token vectors, each word of the question is compared with its nearest in the
+sentence (MaxSim: Khattab and Zaharia, 2020, here with an embedder that was not trained
+for it); an embedder without token vectors gives cosines only.
 """
 
 import re

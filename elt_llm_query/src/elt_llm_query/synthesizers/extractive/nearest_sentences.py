@@ -1,7 +1,7 @@
-"""The sentences that have most of a question's words, in any language.
+"""The sentences with most of a question's words, in any language.
 
-They are no answer: nothing here knows what a question asks for. Where the rules that
-pick an answer do not know a language, this is what is shown instead.
+They are no answer, because the form of the question is not analysed. They are shown for
+languages without answer rules.
 """
 
 import math
@@ -16,7 +16,8 @@ from elt_llm_query.grounding.claim import Claim
 from elt_llm_query.synthesizers.extractive.candidates import Passage
 from elt_llm_query.synthesizers.extractive.list_stems import with_stems
 
-# Fewer tokens are a heading or a label: it repeats the question and answers nothing.
+# Fewer tokens are a heading or a label, which repeats the question without answering
+# it.
 SHORTEST = 5
 
 

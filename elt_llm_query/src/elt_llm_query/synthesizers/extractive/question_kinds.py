@@ -1,4 +1,4 @@
-"""Kinds of questions that one sentence does not answer, and how to ask instead."""
+"""Kinds of questions that one sentence cannot answer, and how to rephrase them."""
 
 import re
 
@@ -40,12 +40,12 @@ COUNTING = "The question asks for a count, and no one sentence here states it."
 
 
 def lacks_referent(question: QuestionAnalysis) -> bool:
-    """Return whether the question asks about an "it" that it does not name."""
+    """Return whether the question contains an "it" without an antecedent."""
     return bool(_NO_REFERENT.match(question.text))
 
 
 def why_not_enough(question: QuestionAnalysis, quoted: str) -> str:
-    """Return why sentences that fit a question still do not answer it.
+    """Return why matching sentences still do not answer a question.
 
     Args:
         question: What is asked.
@@ -64,7 +64,7 @@ def why_not_enough(question: QuestionAnalysis, quoted: str) -> str:
 
 
 def why_unanswered(question: QuestionAnalysis) -> str:
-    """Return why one sentence seldom answers a question of its kind.
+    """Return why one sentence rarely answers a question of its kind.
 
     Returns:
         A sentence that also says how to ask instead, where that helps; empty for a

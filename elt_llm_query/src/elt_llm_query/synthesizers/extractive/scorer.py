@@ -1,11 +1,11 @@
-"""How sure it is that a sentence answers a question: one small calibrated scorer.
+"""Estimate the probability that a sentence answers a question, with one small model.
 
-Two log-linear models over named features. The first chooses among the sentences that
-were compared and "none of them" (McFadden, 1974, "Conditional logit analysis of
-qualitative choice behavior"). The second says how sure it is that the chosen one
-answers, by its features and by how clear the choice was. There are weights for
-embedders that read tokens, for those that do not, and for words alone;
-`benchmarks/answer_scorer.py` fits them, and they can be read in `answer_weights.json`.
+Two log-linear models over named features. The first chooses among the compared
+sentences and "none of them" (McFadden, 1974, "Conditional logit analysis of qualitative
+choice behavior"). The second estimates the probability that the chosen one answers,
+from its features and the margin of the choice. There are weights for embedders with
+token vectors, for those without, and for words alone; `benchmarks/answer_scorer.py`
+fits them to `answer_weights.json`.
 """
 
 import json
@@ -62,13 +62,13 @@ class LogOdds:
 
 @dataclass(frozen=True)
 class AnswerScorer:
-    """Chooses the sentence that answers, and says how sure the choice is."""
+    """Chooses the sentence that answers, with its probability."""
 
     choice: LogOdds
     decision: LogOdds
 
     def score(self, rows: Sequence[Features]) -> Verdict:
-        """Return the verdict on the sentences that were compared for a question.
+        """Return the verdict on the compared sentences of a question.
 
         Args:
             rows: The features of each.

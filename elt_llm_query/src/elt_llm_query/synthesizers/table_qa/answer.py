@@ -1,4 +1,4 @@
-"""A plan carried out in SQL and said in a sentence with the cells it rests on."""
+"""Run a plan in SQL, and phrase the answer with the cells that prove it."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -50,7 +50,7 @@ class ComputedAnswer:
 
 
 def compute_answer(plan: TablePlan) -> ComputedAnswer | None:
-    """The answer of a plan, or None where the cells do not give one."""
+    """Return the answer of a plan, or None if the cells do not determine one."""
     if plan.wanted.ask is Ask.CELL:
         return _cell(plan)
     if plan.wanted.ask in _WORD:

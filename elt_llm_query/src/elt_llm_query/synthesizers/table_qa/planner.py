@@ -1,8 +1,8 @@
-"""Which table, column and rows a question is about, by its words; or none.
+"""Find the table, column and rows that a question is about, by its words.
 
-A table is asked only where every word of the question is accounted for: by the header
-of one column, by the labels of rows, or by the table's title. One word more
-and the question may be about something else.
+A table is queried only if every word of the question is accounted for: by the header of
+one column, by the labels of rows, or by the table's title. One word more and the
+question may be about something else.
 """
 
 import re
@@ -132,7 +132,7 @@ class TablePlan:
 
 
 def plan_table(wanted: TableQuestion, relation: Relation) -> TablePlan | None:
-    """How this table answers, or None where a word is left or there is doubt."""
+    """Return how this table answers, or None if a word is left over or in doubt."""
     table = TableWords(relation)
     wanted = _with_subject(wanted, table)
     named = _named_rows(wanted, table)

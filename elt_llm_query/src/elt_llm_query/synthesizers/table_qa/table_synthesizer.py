@@ -1,8 +1,7 @@
-"""Answers that a table of the sources gives by a query: highest, count, sum, a cell.
+"""Answers from a query over a table of the sources: highest, count, sum, a cell.
 
-Where a source is a row of a table and the question has such a form, the whole table is
-asked, not only the rows that were found. Where there is doubt it steps aside and the
-other synthesizer answers.
+If a source is a table row and the question has such a form, the whole table is queried,
+not only the retrieved rows. In case of doubt the other synthesizer answers.
 """
 
 import re
@@ -41,7 +40,7 @@ _TIMES = {
 
 
 class TableSynthesizer(WrappingSynthesizer):
-    """Asks the tables among the sources; where none answers, `inner` does.
+    """Queries the tables among the sources; if none answers, `inner` does.
 
     Chunks with cells that were not among the sources are added to them. The response's
     metadata is that of the extractive synthesizer: each cell is a claim.
