@@ -123,6 +123,7 @@ def test_the_row_of_headers_is_no_answer(ask):
         ("What is the XR-7b limit?", "The XR7b limit is low.", True),
         ("What do part-time pilots earn?", "Pilots earn 90 crowns.", False),
         ("What do part-time pilots earn?", "Part time pilots earn 60.", True),
+        ("What must re-employed pilots meet?", "Re-employment has a form.", True),
         ("Who fits re-used sails?", "Ann fits reused sails.", True),
         ("What does a non-member pay?", "Who is no member pays 5.", True),
         ("How many trips are there per year?", "Five trips are free.", False),

@@ -17,6 +17,7 @@ from elt_llm_query.synthesizers.extractive.ranking import (
     keep_in_form,
     keep_proven,
 )
+from elt_llm_query.synthesizers.extractive.single_rows import is_rivalled
 from elt_llm_query.synthesizers.extractive.synthesizer import (
     ExtractiveOptions,
     ExtractiveSynthesizer,
@@ -224,10 +225,23 @@ def test_a_further_sentence_is_sure_itself_and_no_second_number(question, sure, 
     assert len(chosen) == count
 
 
-def test_a_row_whose_source_lacks_a_word_is_not_proven_by_its_other_words():
+def test_a_row_is_not_proven_where_another_has_a_word_that_it_lacks():
     row = ScoredCandidate(Candidate(0, 0, 9, 0.9, 1.0), 0.6, sure=0.1, whole=True)
     assert keep_proven([row], ExtractiveOptions()) == [row]
-    assert keep_proven([replace(row, lacking=True)], ExtractiveOptions()) == []
+    assert keep_proven([replace(row, rivalled=True)], ExtractiveOptions()) == []
+
+
+def test_the_row_that_has_the_word_is_not_rivalled():
+    question = analyse("Which boats are moored permanently?")
+    rows = [
+        Passage("S1", "a", "Moored boats | eight years", whole=True),
+        Passage("S2", "b", "Yawls", section="Boats moored permanently", whole=True),
+        Passage("S3", "c", "Yawls are moored permanently."),
+    ]
+    rows[1] = replace(rows[1], heading=rows[1].section)
+    assert is_rivalled(question, rows, 0)
+    assert not is_rivalled(question, rows, 1)
+    assert not is_rivalled(question, rows[::2], 0)  # prose is no other row
 
 
 @pytest.mark.parametrize(

@@ -164,6 +164,10 @@ class Citation(Record):
     node_id: str
     span: Span
     boxes: tuple[Box, ...] = ()
+    reading: str = Field(
+        default="",
+        description="the row with its headers where a table row is shown as nearest",
+    )
     reading_order: str = Field(
         default="",
         description="doubtful if the words match but their order is uncertain",

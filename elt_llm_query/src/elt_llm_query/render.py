@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from elt_llm_query.evidence import EvidenceReport
 
 SHOWN_CHARACTERS = 240  # of a source: three lines of 80 columns
+NEAREST_CHARACTERS = 640  # what is read instead of an answer: eight such lines
 # `journal=Nature`, `date >= 2021`, `authors~Roe`, `kind in prose, table_row`
 _FILTER = re.compile(
     r"(?P<name>\S+) in (?P<listed>[^=<>!~]+)"
@@ -139,7 +140,8 @@ def _nearest(quoted: Citation, colour: bool) -> list[str]:
     note = ""
     if quoted.suspicious:
         note = style(f"  suspicious: {describe(quoted.suspicious)}", fg="red")
-    quote = style(f'     "{_short(quoted.quote)}"', italic=True)
+    words = _whole_sentences(quoted.reading or quoted.quote)
+    quote = style(f'     "{words}"', italic=True)
     return [f"{label} {place}{note}", quote]
 
 
@@ -198,6 +200,16 @@ def _short(text: str) -> str:
     if len(plain) <= SHOWN_CHARACTERS:
         return plain
     return plain[: SHOWN_CHARACTERS - 3].rstrip() + "..."
+
+
+def _whole_sentences(text: str) -> str:
+    """The text on one line; of a long one the sentences that fit, or else its words."""
+    plain = one_line(text)
+    if len(plain) <= NEAREST_CHARACTERS:
+        return plain
+    begun = plain[:NEAREST_CHARACTERS]
+    end = max(begun.rfind(f"{mark} ") for mark in ".!?") + 1
+    return f"{begun[: end or begun.rfind(' ')].rstrip()} ..."
 
 
 def _style(text: str, *, colour: bool, **looks: Any) -> str:

@@ -102,7 +102,8 @@ def _source_lines(cited: Sequence[Citation]) -> list[str]:
 
 def _source_line(cited: Citation) -> str:
     place = _place(cited)
-    words = remove_unseen(" ".join(cited.quote.split()))
+    shown = cited.reading or cited.quote
+    words = remove_unseen(" ".join(shown.split()))
     note = ", may be written to mislead a model" if cited.suspicious else ""
     return f'[{cited.label}] {place}{note}: "{words}"'
 

@@ -366,7 +366,7 @@ def list_nearest(
         (
             join_with_dots(one.document, one.section, _page(one.page)),
             page_url(one.document_id, one.page, one.boxes) if one.page else None,
-            one.quote,
+            one.reading or one.quote,
             _suspicion_note(one.suspicious),
         )
         for one in quotes

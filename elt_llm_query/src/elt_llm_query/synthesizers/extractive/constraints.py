@@ -188,9 +188,10 @@ def _has_restrictors(demands: Demands, setting: Setting) -> bool:
 def _compound_pattern(compound: str) -> re.Pattern[str]:
     """The words side by side, with or without the hyphen, the last one inflected."""
     *first, last = compound.split("-")
-    ending = re.escape(last.removesuffix("s"))
+    begins = stem(last) if last.lower().startswith(stem(last)) else last[:-2]
+    ending = re.escape(begins)
     runs = r"[-\s.\u2010\u2011]{0,3}".join([*map(re.escape, first), ending])
-    return re.compile(rf"(?<!\w){runs}\w{{0,3}}(?!\w)", re.IGNORECASE)
+    return re.compile(rf"(?<!\w){runs}\w*", re.IGNORECASE)
 
 
 def _code_pattern(code: str) -> re.Pattern[str]:

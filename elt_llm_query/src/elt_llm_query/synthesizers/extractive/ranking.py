@@ -68,6 +68,7 @@ class ScoredCandidate:
         lacking: Whether the source of a sentence or row lacks a telling word of the
             question.
         whole: Whether it is a row or sheet, for which evidence suffices.
+        rivalled: Whether another row has a telling word of the question that it lacks.
     """
 
     candidate: Candidate
@@ -76,6 +77,7 @@ class ScoredCandidate:
     sure: float | None = None
     lacking: bool = False
     whole: bool = False
+    rivalled: bool = False
 
     @property
     def evidence(self) -> float:
@@ -181,7 +183,7 @@ def _is_proven(
 ) -> bool:
     if answered and scored.sure is not None:
         return True
-    if not scored.whole or scored.lacking:
+    if not scored.whole or scored.rivalled:
         return False
     if scored.cosine is None:
         return scored.candidate.coverage >= limits.lexical_threshold

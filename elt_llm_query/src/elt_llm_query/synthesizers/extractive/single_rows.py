@@ -94,6 +94,23 @@ def split_unnamed_rows(
     return named, unnamed
 
 
+def is_rivalled(
+    question: QuestionAnalysis, passages: Sequence[Passage], number: int
+) -> bool:
+    """Return whether a row lacks a telling word of the question that another row has.
+
+    "Which records are kept permanently?" is not answered by a row of records that are
+    kept for eight years where other rows, or their headings, say "permanently".
+    """
+    row = passages[number]
+    if not row.whole or row.parts:
+        return False
+    telling = [term for term, weight in question.weights.items() if weight == 1]
+    missing = [term for term in telling if not match(term, row.stems)]
+    others = [p for p in passages if p.whole and not p.parts and p is not row]
+    return any(match(term, other.stems) for term in missing for other in others)
+
+
 def drop_single_rows(
     question: QuestionAnalysis,
     candidates: Sequence[Candidate],

@@ -101,6 +101,7 @@ from elt_llm_query.synthesizers.extractive.ranking import (
 from elt_llm_query.synthesizers.extractive.scorer import kind_of, load_scorer
 from elt_llm_query.synthesizers.extractive.single_rows import (
     drop_single_rows,
+    is_rivalled,
     split_unnamed_rows,
 )
 from elt_llm_query.synthesizers.extractive.whole_tables import (
@@ -510,6 +511,7 @@ def _score(
             lacking=candidate in lacking,
             whole=passages[candidate.passage].whole
             and not passages[candidate.passage].parts,
+            rivalled=is_rivalled(question, passages, candidate.passage),
         )
         for candidate, meaning in zip(compared.chosen, compared.meanings, strict=True)
     ]

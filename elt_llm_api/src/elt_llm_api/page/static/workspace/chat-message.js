@@ -40,7 +40,7 @@ const statements = (message, openNumber, show) => {
   return renderStatements(message.statements, show, (statement) => withNumbers(statement.text, openNumber));
 };
 
-const quoteButton = (citation, show) => h("li", { class: "quote" }, h("q", { class: "verbatim" }, citation.quote),
+const quoteButton = (citation, show) => h("li", { class: "quote" }, h("q", { class: "verbatim" }, citation.reading || citation.quote),
   button(`${citation.document}${citation.page ? `, page ${citation.page}` : ""}`, () => show([citation]), { class: "plain small" }));
 
 const nearest = (message, show) => h("section", { class: "nearest" }, h("h3", {}, "Nearest passages"), h("ul", { class: "stack" }, message.nearest.map((one) => quoteButton(one, show))));

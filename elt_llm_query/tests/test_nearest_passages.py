@@ -1,0 +1,70 @@
+"""What is shown instead of an answer is whole: rules to their end, rows with heads."""
+
+from dataclasses import replace
+
+from answer_world import locate, offer
+from elt_llm_core.document import Cell
+from elt_llm_core.results import Status
+from elt_llm_query.grounding.nearest import LONGEST, quote_nearest
+from elt_llm_query.render import NEAREST_CHARACTERS, answer_text
+from query_world import asked
+
+ANCHOR = (
+    "No skipper may anchor in the fairway. The harbour master tows the boat away. "
+    "The skipper pays 90 crowns."
+)
+LISTED = (
+    "Mooring\n\nBoats that may not moor\n\n- rafts\n\n- pontoons\n\nAll others may."
+)
+
+
+def nearest(question, *sources):
+    return quote_nearest(Status.INSUFFICIENT, question, sources, locate)
+
+
+def in_section(source, section):
+    return replace(source, source=source.source.model_copy(update={"section": section}))
+
+
+def test_a_rule_is_quoted_to_its_end():
+    (quoted,) = nearest("May I anchor in the fairway at night?", offer("S1", ANCHOR))
+    assert quoted.quote == ANCHOR
+
+
+def test_a_long_paragraph_ends_with_a_whole_sentence():
+    text = "A boat is moored. " + "It is moored by a rope of hemp. " * 40
+    (quoted,) = nearest("How is a boat moored?", offer("S1", text))
+    assert len(quoted.quote) <= LONGEST
+    assert quoted.quote.endswith("hemp.")
+
+
+def test_a_label_is_quoted_with_its_list_and_the_heading_is_not():
+    source = in_section(offer("S1", LISTED), "Harbour > Mooring")
+    (quoted,) = nearest("Which boats may not moor?", source)
+    assert quoted.quote.startswith("Boats that may not moor\n\n- rafts\n\n- pontoons")
+
+
+def test_the_next_paragraph_is_left_out():
+    source = offer("S1", f"{ANCHOR}\n\nSails are dried on Mondays.")
+    (quoted,) = nearest("May I anchor in the fairway?", source)
+    assert quoted.quote == ANCHOR
+
+
+def test_a_row_comes_with_its_headers():
+    row = offer("S1", "Yawl\t30 euros", "Boat: Yawl | Fee: 30 euros")
+    row = replace(row, cells=(Cell(header="Boat", start=0, end=4),))
+    row = replace(row, source=row.source.model_copy(update={"kind": "table_row"}))
+    (quoted,) = nearest("What is the deposit of a yawl?", row)
+    assert (quoted.quote, quoted.reading) == (row.source.text, row.reading)
+
+
+def test_the_terminal_shows_whole_sentences(world):
+    refused = asked(world, "How much does a library card cost?")
+    quoted = refused.nearest[0]
+    long = quoted.model_copy(update={"quote": "A card is free. " * 80})
+    shown = answer_text(refused.model_copy(update={"nearest": (long,)}))
+    (line,) = (one for one in shown.splitlines() if "A card is free." in one)
+    assert line.endswith('free. ..."')
+    assert len(line) <= NEAREST_CHARACTERS + 12
+    heads = quoted.model_copy(update={"reading": "Card: none | Cost: none"})
+    assert "Cost: none" in answer_text(refused.model_copy(update={"nearest": (heads,)}))
