@@ -519,3 +519,18 @@ def test_a_question_without_a_word_is_refused_as_the_schema_says(client, questio
     schema = client.get("/openapi.json").json()["components"]["schemas"]
     pattern = schema["QueryRequest"]["properties"]["question"]["pattern"]
     assert not re.search(pattern, question)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "told"),
+    [
+        ("POST", "/v1/query", {"question": "???"}, "must contain a letter or a digit"),
+        ("GET", "/v1/documents/x/content", None, "must be 32 hexadecimal digits"),
+    ],
+)
+def test_a_text_of_another_form_is_refused_in_words(client, method, path, body, told):
+    reply = client.request(method, path, json=body)
+    assert reply.status_code == 422
+    assert told in reply.json()["detail"]
+    assert "pattern" not in reply.json()["detail"]
+    assert "pattern" in reply.json()["errors"][0]["type"]

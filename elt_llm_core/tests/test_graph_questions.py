@@ -146,3 +146,25 @@ def test_the_same_question_has_the_same_bytes(questions):
 )  # fmt: skip
 def test_forms_of_a_word_are_one(word, base):
     assert base_form(word) == base
+
+
+def test_a_refusal_says_what_a_name_may_mean():
+    model = EnterpriseModel(
+        name="Firm", source_file="f.xml", format="archimate",
+        elements=(
+            element("1", "Claim", type="BusinessObject", domain="Business"),
+            element("2", "Claim", type="DataObject", domain="Application"),
+            element("3", "Sales Plan", type="BusinessObject", domain="Business"),
+        ),
+    )  # fmt: skip
+    questions = GraphQuestions(graph_of(model))
+    shared = questions.answer("Who paints the Claim green?")
+    assert shared.status == "refused"
+    assert (
+        "'Claim' is the name of 2 elements: BusinessObject in Business, DataObject in "
+        "Application" in shared.text
+    )
+    part = questions.answer("What does Sales contain?").text
+    assert part.endswith("'Sales' is part of other names: Sales Plan.")
+    domain = questions.answer("What does Business contain?").text
+    assert "elt-llm graph list --domain Business" in domain

@@ -160,3 +160,13 @@ def test_help_imports_little() -> None:
     code = "import sys, elt_llm_core.cli.review; sys.exit('openpyxl' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], timeout=60, check=False)
     assert done.returncode == 0
+
+
+def test_the_start_of_two_names_lists_both(root: Path, review) -> None:
+    store = open_store(root)
+    store.reviews.sync("glossary:other", [proposal("Fence", "a wall")])
+    store.close()
+    code, _, text = review("list", "glossary")
+    assert code == 65
+    assert "2 products begin with 'glossary'" in text
+    assert "glossary:other, glossary:rules" in text

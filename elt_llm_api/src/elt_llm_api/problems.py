@@ -272,7 +272,28 @@ def _on_invalid(request: Request, error: Exception) -> JSONResponse:
     first = faults[0]
     where = ".".join(str(part) for part in first["loc"])
     extra = {"errors": jsonable_encoder(faults), "instance": request.url.path}
-    return problem(RequestError(f"{where}: {first['msg']}"), extra=extra)
+    reason = _say_pattern(error.errors()[0]) or first["msg"]
+    return problem(RequestError(f"{where}: {reason}"), extra=extra)
+
+
+# What a pattern of a route asks for, in words; `errors` of the reply holds the pattern.
+_PATTERNS = {
+    r"[^\W_]": "must contain a letter or a digit",
+    "^[0-9a-f]{32}$": "must be 32 hexadecimal digits (0-9, a-f), such as an id has",
+}
+_CHOICE = re.compile(r"\^\(([\w|-]+)\)\$")
+
+
+def _say_pattern(fault: Mapping[str, Any]) -> str:
+    """Return in words what a text must be that does not match; "" for other faults."""
+    if fault["type"] != "string_pattern_mismatch":
+        return ""
+    pattern = str(fault.get("ctx", {}).get("pattern", ""))
+    choice = _CHOICE.fullmatch(pattern)
+    if choice is not None:
+        return f"must be one of {', '.join(choice[1].split('|'))}"
+    known = _PATTERNS.get(pattern, "has a form or characters that are not allowed here")
+    return known if pattern in _PATTERNS else f"{known}: it must match {pattern}"
 
 
 def _on_http(request: Request, error: Exception) -> JSONResponse:

@@ -1,11 +1,14 @@
 """`elt-llm collections`: list collections and documents."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from elt_llm_core.cli.common import COLLECTION, CommandContext, common_options
 from elt_llm_core.cli.terminal import in_line, text_table
+
+if TYPE_CHECKING:
+    from elt_llm_core.store import DocumentRow
 
 
 @click.command()
@@ -60,12 +63,18 @@ def _opened_index(ctx: CommandContext, name: str) -> dict[str, Any]:
     return {"generation": opened.generation, "problem": problem}
 
 
+def _name_of(row: "DocumentRow") -> str:
+    """Return the file name, with the part that the document is of the file."""
+    part = f" ({in_line(row.part)})" if row.part else ""
+    return f"{in_line(row.name)}{part}"
+
+
 def _documents(ctx: CommandContext, name: str) -> None:
     rows = ctx.store.documents(name)
 
     def human() -> str:
         lines = [
-            f"{in_line(r.name)}  {r.page_count or '-'} pages  {r.nodes} chunks"
+            f"{_name_of(r)}  {r.page_count or '-'} pages  {r.nodes} chunks"
             for r in rows
         ]
         return "\n".join(lines) or f"{name} holds no documents."

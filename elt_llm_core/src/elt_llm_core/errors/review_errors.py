@@ -15,13 +15,19 @@ class ReviewError(EltLlmError):
 
 
 class UnknownProductError(ReviewError):
-    """The data root has no product of that name."""
+    """The data root has no product of that name, or several begin with it."""
 
     code = "REV002"
     status = 404
 
     def __init__(self, product: str, known: Iterable[str]) -> None:
-        hint = suggest(product, known)
+        names = sorted(known)
+        begun = [name for name in names if name.startswith(product)]
+        if len(begun) > 1:
+            several = f"{len(begun)} products begin with {product!r}"
+            super().__init__(several, f"name one of them: {', '.join(begun)}")
+            return
+        hint = suggest(product, names)
         if hint.startswith("none"):
             hint = "generate one first: elt-llm glossary --collection NAME"
         super().__init__(f"no product {product!r} has items to review", hint)
