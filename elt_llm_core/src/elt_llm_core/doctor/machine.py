@@ -13,6 +13,7 @@ from elt_llm_core.errors import EltLlmError
 from elt_llm_core.files.scratch import list_abandoned
 from elt_llm_core.models.factory import LateModels
 from elt_llm_core.models.ollama import server_status
+from elt_llm_core.models.ollama.advisories import holes_of, read_advisories
 from elt_llm_core.publication import list_unfinished
 from elt_llm_core.store import Store
 from elt_llm_core.store.database import disk_space
@@ -136,6 +137,20 @@ def _language_model(config: RagConfig) -> Check:
     return good("writer", f"{name} answers")
 
 
+def _ollama_version(version: str) -> Check:
+    """Whether the version of the server has known holes."""
+    holes = holes_of(version)
+    checked = read_advisories().checked.isoformat()
+    if not holes:
+        return good("ollama", f"version {version}; no hole in the list of {checked}")
+    named = few([f"{one.id}: {one.about}" for one in holes])
+    return warn(
+        "ollama",
+        f"version {version} has known holes ({named}; list of {checked})",
+        f"install Ollama {holes[0].fixed} or newer",
+    )
+
+
 def _ollama(config: RagConfig) -> Iterator[Check]:
     models = config.models
     status = server_status(config.ollama.base_url)
@@ -143,7 +158,7 @@ def _ollama(config: RagConfig) -> Iterator[Check]:
         detail = f"no answer at {config.ollama.base_url}"
         yield fail("ollama", detail, "ollama serve")
         return
-    yield good("ollama", f"version {status.version}")
+    yield _ollama_version(status.version)
     wanted = {
         "embedder": (models.embedder_strategy, config.ollama.embedding_model),
         "writer": (models.llm_strategy, config.ollama.llm_model),
