@@ -335,6 +335,21 @@ def test_whose_an_inventory_is_can_be_said(place):
     assert place.run(organisation="Harbour Trust").counts["updated"] == 0
 
 
+def test_a_document_of_crumbs_is_told_and_a_sound_one_is_not(place):
+    crumbs = "\n\n".join(f"# Line {n}\n\nand a few words" for n in range(30))
+    sound = "\n\n".join(
+        f"# Rule {n}\n\n" + "A fee is due in June of each year. " * 5 for n in range(30)
+    )
+    few = "\n\n".join(f"# Line {n}\n\nand a few words" for n in range(5))
+    for name, text in (("crumbs", crumbs), ("sound", sound), ("few", few)):
+        place.write(f"{name}.md", text)
+    report = place.run()
+    told = [d.detail for d in report.degradations if "of the text lies in" in d.detail]
+    assert len(told) == 1
+    assert told[0].startswith("crumbs.md")
+    assert "100% of the text lies in 30 chunks of under 50 characters" in told[0]
+
+
 def test_metadata_is_on_every_chunk(place):
     place.write("guide.md", GUIDE)
     place.run(metadata={"domain": "harbour"})

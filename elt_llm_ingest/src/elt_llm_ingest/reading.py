@@ -20,6 +20,7 @@ from elt_llm_core.strategy import Models
 from elt_llm_ingest.change_detection import FileChange, ScannedFile
 from elt_llm_ingest.chunking import Chunking
 from elt_llm_ingest.discovery import InputFile, read_bytes
+from elt_llm_ingest.fragments import fragment_warning
 from elt_llm_ingest.loaders import LOADERS
 from elt_llm_ingest.options import IngestOptions
 from elt_llm_ingest.page_warnings import merge_page_warnings
@@ -205,7 +206,8 @@ class FileReader:
             else route_by_prefix(prefix, documents)
         )
         parts = [
-            DocumentPart(target, self._chunks(target.document)) for target in targets
+            _with_warning(DocumentPart(target, self._chunks(target.document)))
+            for target in targets
         ]
         if not any(part.nodes for part in parts):
             raise _without_chunks(item.path.name, documents)
@@ -250,6 +252,17 @@ def _with_organisation(sidecar: Sidecar, organisation: str) -> Sidecar:
     changed = {**sidecar.content.get(section, {}), key: organisation}
     content = {**sidecar.content, section: changed}
     return sidecar.model_copy(update={"content": content})
+
+
+def _with_warning(part: DocumentPart) -> DocumentPart:
+    """The part; its document warns if it was cut into crumbs."""
+    warning = fragment_warning(part.nodes)
+    if not warning:
+        return part
+    document = part.target.document
+    warnings = (*document.warnings, warning)
+    document = document.model_copy(update={"warnings": warnings})
+    return DocumentPart(RoutedDocument(part.target.collection, document), part.nodes)
 
 
 def _mark(node: TextNode, shared: dict[str, Scalar]) -> TextNode:
