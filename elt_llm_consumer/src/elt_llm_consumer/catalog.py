@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 from typing_extensions import override
@@ -36,11 +36,18 @@ from elt_llm_consumer.linking.model_entities import (
     read_model,
 )
 from elt_llm_consumer.linking.similarity import (
+    Placement,
     SemanticIndex,
     TaxonomyClassifier,
+    UndecidedTerm,
     review_status,
 )
-from elt_llm_consumer.optional_reader import open_reader, unread
+from elt_llm_consumer.optional_reader import (
+    list_placing_failures,
+    open_placer,
+    open_reader,
+    unread,
+)
 from elt_llm_consumer.product import (
     check_schema,
     default_path,
@@ -58,6 +65,9 @@ from elt_llm_core.config.sections import ConsumerSection
 from elt_llm_core.identifiers import digest
 from elt_llm_core.jobs import JobContext, JobReport
 from elt_llm_core.strategy import Models
+
+if TYPE_CHECKING:
+    from elt_llm_consumer.linking.term_placer import TermPlacer
 
 NO_DESCRIPTION = "No description in the inventory."
 CANDIDATE = (
@@ -123,6 +133,11 @@ class CatalogJob(ProductJob):
         if reader is not None and reader.ended_early is not None:
             return reader.ended_early.early_report("catalog")
         context.progress("definitions", terms, terms)
+        placer = open_placer(models, context, fresh=self.fresh)
+        if placer is not None:
+            cataloguer.choose_places(placer)
+            if placer.ended_early is not None:
+                return placer.ended_early.early_report("catalog")
         batch = run_items(
             context, "catalog", cataloguer.items(), cataloguer.record, fresh=self.fresh
         )
@@ -144,7 +159,12 @@ class CatalogJob(ProductJob):
             counts=batch.counts_with(
                 **dict(sorted(sources.items())), **reviews, invalid=len(invalid)
             ),
-            degradations=(*unread(reader), *batch.degradations, *invalid),
+            degradations=(
+                *unread(reader),
+                *list_placing_failures(placer),
+                *batch.degradations,
+                *invalid,
+            ),
             items=batch.failures,
         )
         catalog = assemble(cataloguer.model, rows)
@@ -194,6 +214,22 @@ class Cataloguer:
         )
         no_terms = self.scope.skip_handbook or self.scope.is_partial
         self._unmapped = [] if no_terms else self._index.terms_without_entity
+        self._chosen: dict[str, Placement] = {}
+
+    def choose_places(self, placer: "TermPlacer") -> None:
+        """Let a language model choose between the domains of uncertain terms.
+
+        Only of those that are near to a domain: what is far from all fits none.
+        Raises ModelError or EmbedError.
+        """
+        undecided = []
+        for entry in self._unmapped:
+            definition = as_text(self.handbook.quotes(entry))
+            place = self._classifier.place(entry.term, definition)
+            if place.tier == "existing" and place.confidence != "high":
+                options = self._classifier.options(entry.term, definition)
+                undecided.append(UndecidedTerm(entry.term, definition, options))
+        self._chosen = placer.place(undecided)
 
     def items(self) -> list[WorkItem]:
         """Return an item per entity, then one per term without an entity, in order."""
@@ -217,6 +253,9 @@ class Cataloguer:
                     shared,
                     entry.document.document_id,
                     entry.definition.model_dump_json(),
+                    self._chosen[entry.term].model_dump_json()
+                    if entry.term in self._chosen
+                    else "",
                 ),
             )
             for entry in self._unmapped
@@ -326,7 +365,9 @@ class Cataloguer:
         self, entry: GlossaryEntry
     ) -> tuple[dict[str, Any], dict[str, str]]:
         fields, evidence = self._context(entry.term, [(entry, None)], is_meant=True)
-        place = self._classifier.place(entry.term, fields["formal_definition"])
+        place = self._chosen.get(entry.term) or self._classifier.place(
+            entry.term, fields["formal_definition"]
+        )
         record = {
             "fact_sheet_id": "",
             "entity_name": entry.term,

@@ -6,9 +6,11 @@ compared, 1 the same text. No language model is called.
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from elt_llm_consumer.corpus import Handbook, HandbookPassage
 from elt_llm_consumer.definitions.terms import clean, fold
@@ -97,6 +99,8 @@ UNASSIGNED = "UNASSIGNED"
 # Calibrated scores, chosen by eye on the sample's terms; they decide only whether a
 # person is asked to review.
 _CERTAIN, _POSSIBLE = 0.45, 0.30
+_SHOWN_WORDS = 40  # of a definition, to a language model
+_MOST_OPTIONS = 4  # domains among which a language model may choose
 _MARGIN = 0.05  # to the next domain; closer ones are named as the alternative
 _SAME_HEAD = 0.1  # twice the margin: a Reading Pass is a kind of Pass
 
@@ -110,6 +114,23 @@ class Placement(Record):
     confidence: str
     reasoning: str
     alternative: str
+    nearest: str = Field(default="", description="the entity of the domain next to it")
+    is_chosen: bool = Field(
+        default=False, description="a language model chose it, and its words stand"
+    )
+
+
+class UndecidedTerm(NamedTuple):
+    """A term, its definition, and the places it may have, the likeliest first."""
+
+    term: str
+    definition: str
+    options: tuple[Placement, ...]
+
+    @property
+    def excerpt(self) -> str:
+        """The definition as a model is shown it."""
+        return " ".join(self.definition.split()[:_SHOWN_WORDS])
 
 
 _UNPLACED = Placement(
@@ -131,6 +152,8 @@ class TaxonomyClassifier:
     def __init__(self, entities: Sequence[Entity], semantics: SemanticIndex) -> None:
         self._entities = entities
         self._semantics = semantics
+        # A term is ranked for a language model and again for its row.
+        self._ranks: dict[tuple[str, str], list[tuple[str, tuple[float, int]]]] = {}
 
     @cached_property
     def _vectors(self) -> Vector:
@@ -144,6 +167,38 @@ class TaxonomyClassifier:
         """
         if not self._entities:
             return _UNPLACED
+        return self._decide(self._rank(term, definition))
+
+    def options(self, term: str, definition: str) -> tuple[Placement, ...]:
+        """Return the places that a term may have, the likeliest first.
+
+        Raises ModelError or EmbedError.
+        """
+        ranked = self._rank(term, definition)[:_MOST_OPTIONS]
+        return tuple(
+            Placement(
+                domain=domain,
+                subgroup=self._entities[number].subtype,
+                tier="existing",
+                confidence="medium",
+                reasoning=f"its nearest entity is {self._entities[number].name!r}, "
+                f"score {score:.2f}",
+                alternative="",
+                nearest=self._entities[number].name,
+            )
+            for domain, (score, number) in ranked
+        )
+
+    def _rank(self, term: str, definition: str) -> list[tuple[str, tuple[float, int]]]:
+        """Domains with the score and number of their best entity, the best first."""
+        key = term, definition
+        if key not in self._ranks:
+            self._ranks[key] = self._compare(term, definition)
+        return self._ranks[key]
+
+    def _compare(
+        self, term: str, definition: str
+    ) -> list[tuple[str, tuple[float, int]]]:
         vector = self._semantics.texts([f"{term}: {clean(definition)}"])[0]
         scores = calibrate(self._vectors @ vector)
         best: dict[str, tuple[float, int]] = {}
@@ -151,8 +206,7 @@ class TaxonomyClassifier:
             score = float(np.round(scores[number], 4)) + _head_bonus(term, entity.name)
             if entity.domain not in best or score > best[entity.domain][0]:
                 best[entity.domain] = (score, number)
-        ranked = sorted(best.items(), key=lambda item: (-item[1][0], item[0]))
-        return self._decide(ranked)
+        return sorted(best.items(), key=lambda item: (-item[1][0], item[0]))
 
     def _decide(self, ranked: Sequence[tuple[str, tuple[float, int]]]) -> Placement:
         domain, (score, number) = ranked[0]
@@ -188,6 +242,7 @@ def _describe(entity: Entity) -> str:
 
 
 def review_status(place: Placement) -> str:
-    """Return PENDING for a certain placement, else NEEDS_CLARIFICATION."""
+    """Return PENDING for a certain or a chosen place, else NEEDS_CLARIFICATION."""
     certain = place.tier == "existing" and place.confidence == "high"
+    certain = certain or place.is_chosen
     return "PENDING" if certain else "NEEDS_CLARIFICATION"
