@@ -116,6 +116,17 @@ def test_what_a_model_should_not_say_leaves_the_rules(
     assert "720" in turn.text
 
 
+def test_a_model_that_repeats_the_question_before_leaves_the_rules(
+    library: Open,
+) -> None:
+    opened = library(["What is oak used for?"])
+    turn = second(opened, "And larch?")
+    assert len(prompts(opened)) == 1
+    assert turn.searched == "What is larch used for?"
+    asked_again = second(library(["What is oak used for?"]), "Oak again, please?")
+    assert "beams" in asked_again.text
+
+
 def test_a_model_that_fails_leaves_the_rules_and_says_so(library: Open) -> None:
     failing = ModelUnavailableError("http://127.0.0.1:1", "refused")
     turn = second(library([failing]), "What is its weight?")

@@ -151,7 +151,7 @@ class ByRules(Contextualiser):
 
 
 class ByModel(Prompted, Contextualiser):
-    """A model restates the message; where it fails or invents, the rules do."""
+    """A model restates the message; if it fails, invents or repeats, the rules do."""
 
     def __init__(self, llm: LLM, exchanges: int = 0) -> None:
         super().__init__(llm, CONTEXTUALISE)
@@ -177,7 +177,11 @@ class ByModel(Prompted, Contextualiser):
             return _with(understood, note)
         lines = faithful_lines(f"{spoken}\n{message}", answer, 1)
         question = lines[0] if lines and len(lines[0]) >= SHORTEST else message
-        if find_dependence(question).kind not in {Pointer.NONE, Pointer.BARE_NOUN}:
+        depends = find_dependence(question).kind not in {
+            Pointer.NONE,
+            Pointer.BARE_NOUN,
+        }
+        if depends or _repeats(question, message, exchanges):
             return self._rules.contextualise(message, history, exchanges)
         return Understood(question, subject=_new_words(message, question, spoken))
 
@@ -476,6 +480,18 @@ def write_message(message: Message) -> str:
     """Return a message as a model reads it, without numbers of sources."""
     who = "User" if message.role is Speaker.USER else "Assistant"
     return f"{who}: {' '.join(plain_text(message.text).split())}"
+
+
+def _repeats(question: str, message: str, exchanges: Sequence[Exchange]) -> bool:
+    """Whether the rewrite of "And larch?" is an earlier question that lacks larch.
+
+    A message that names nothing ("And how long for that?") may ask the same again.
+    """
+    if find_named(message) is None:
+        return False
+    rewritten, asked = stems_of(question), stems_of(message)
+    earlier = (stems_of(exchange.question) for exchange in exchanges)
+    return bool(asked) and not asked & rewritten and rewritten in earlier
 
 
 def _new_words(message: str, question: str, spoken: str) -> str:
