@@ -6,7 +6,7 @@ DATA_DIR holds the documents of `answer_checks.tsv`, which are taken into the da
 ROOT unless they are there. A line of it is a collection, `dev` or `held`, a question,
 and words that a right answer holds; without words no document answers. Prints how many
 are right, wrong, refused though answerable and refused rightly, by document, and every
-answer that is not right; `--held` asks the half that nothing was made with.
+answer that is not right; `--held` asks the other half of the questions.
 """
 
 import argparse
