@@ -149,7 +149,7 @@ def ingest(root: Path, corpus: Corpus) -> dict[str, float]:
     for start in range(0, len(nodes), BATCH):
         vectors.add(nodes[start : start + BATCH])
     save_words(root, nodes)
-    return {"truth": stored - started, "index": perf_counter() - stored}
+    return {"database": stored - started, "index": perf_counter() - stored}
 
 
 def save_words(root: Path, nodes: list[TextNode]) -> None:

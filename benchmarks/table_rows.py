@@ -23,8 +23,8 @@ from elt_llm_ingest.readers.pdf.tables.column_gutters import columns_of
 from elt_llm_ingest.readers.pdf.tables.row_breaks import (
     WEIGHTS,
     cut,
-    features,
     least_gap,
+    row_break_features,
 )
 from elt_llm_ingest.readers.pdf.words import Line, Word, lines_of
 
@@ -98,7 +98,7 @@ def _of_table(
         if not ends and _row(below, cells, height) < 0:
             row = [line]
             continue  # of no true cell
-        seen = features(row, line, columns, least)
+        seen = row_break_features(row, line, columns, least)
         yield Example(name, [seen[feature] for feature in WEIGHTS], ends)
         row = [line] if ends else [*row, line]
 

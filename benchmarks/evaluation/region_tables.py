@@ -4,12 +4,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from elt_llm_ingest.readers.pdf.geometry import Rectangle, Table
-from elt_llm_ingest.readers.pdf.regions import regions_of, seeds_of
+from elt_llm_ingest.readers.pdf.regions import make_empty_regions, regions_of
 from elt_llm_ingest.readers.pdf.tables.aligned import TextRow
 from elt_llm_ingest.readers.pdf.tables.drawn_lines import Rules, within
 from elt_llm_ingest.readers.pdf.tables.grid import grids_of
-from elt_llm_ingest.readers.pdf.tables.lattice import drawn_table, inside
-from elt_llm_ingest.readers.pdf.tables.number_tables import aligned_tables
+from elt_llm_ingest.readers.pdf.tables.lattice import (
+    read_drawn_table,
+    select_words_inside,
+)
+from elt_llm_ingest.readers.pdf.tables.number_tables import find_aligned
 from elt_llm_ingest.readers.pdf.words import Word, lines_of
 
 EDGE = 3.0  # points by which lines and words may stand out of the region
@@ -29,16 +32,16 @@ def find_table(
     here = [w for w in words if _is_in(w, outer) and not w.rotated]
     candidates: list[tuple[Table, int]] = []
     for grid in grids_of(within(rules, outer)):
-        held = inside(grid, here)
-        table = drawn_table(grid, held) if held else None
+        held = select_words_inside(grid, here)
+        table = read_drawn_table(grid, held) if held else None
         if table:
             candidates.append((table, len(held)))
     if not _holds_most(candidates, here):
         rows = [TextRow(line) for line in lines_of(here)]
-        aligned = aligned_tables(rows, rules.across, surely=True)
+        aligned = find_aligned(rows, rules.across, surely=True)
         candidates += [(a.table, sum(1 for _ in a.table.words())) for a in aligned]
     if not _holds_most(candidates, here):
-        regions = [r for r in regions_of(seeds_of(blocks), here) if r.table]
+        regions = [r for r in regions_of(make_empty_regions(blocks), here) if r.table]
         candidates += [(r.table, len(r.words)) for r in regions if r.table]
     return max(candidates, key=lambda pair: pair[1])[0] if candidates else None
 

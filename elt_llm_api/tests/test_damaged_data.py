@@ -32,11 +32,11 @@ def test_a_damaged_index_costs_a_notice_and_no_answer(serve, root, found):
 
 @pytest.mark.parametrize("kept", [0.6, 0.95])
 def test_a_truth_that_is_cut_off_is_a_problem_document(serve, root, kept):
-    truth = root / "truth.sqlite3"
-    connection = sqlite3.connect(truth)
+    database = root / "truth.sqlite3"
+    connection = sqlite3.connect(database)
     connection.execute("pragma wal_checkpoint(truncate)")
     connection.close()
-    truth.write_bytes(truth.read_bytes()[: int(truth.stat().st_size * kept)])
+    database.write_bytes(database.read_bytes()[: int(database.stat().st_size * kept)])
     with serve(RagConfig(), root) as url, httpx.Client(base_url=url) as client:
         assert client.get("/livez").status_code == 200
         assert client.get("/healthz").status_code == 500

@@ -17,7 +17,7 @@ from elt_llm_core.errors import (
     StoreError,
 )
 from elt_llm_core.job_records import JobRecord, JobState
-from elt_llm_core.job_runs import run_kept
+from elt_llm_core.job_runs import run_recorded_job
 from elt_llm_core.jobs import JobContext, JobReport
 from elt_llm_core.store import Store
 
@@ -201,7 +201,7 @@ def test_a_job_asked_to_stop_by_another_process_keeps_what_it_did(context):
         batch = run_items(own, "job", items(5), work)
         return batch.early_report("job")
 
-    report = run_kept(context, JobRecord(job_id="", kind="glossary"), runner)
+    report = run_recorded_job(context, JobRecord(job_id="", kind="glossary"), runner)
     (record,) = context.store.jobs.all()
     assert record.state is JobState.CANCELLED
     assert report.counts == {"done": 3, "reused": 0, "failed": 0, "left": 2}

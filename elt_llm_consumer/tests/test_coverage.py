@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from elt_llm_consumer.corpus import Handbook
-from elt_llm_consumer.coverage import CoverageJob, gaps
+from elt_llm_consumer.coverage import CoverageJob, list_gaps
 from elt_llm_consumer.linking.model_entities import Entity, EntityModel
 from elt_llm_consumer.linking.similarity import calibrate
 from elt_llm_consumer.treatment.treatment_index import TreatmentIndex, verdict
@@ -77,7 +77,9 @@ def test_a_name_that_is_nearly_a_term_is_listed_and_not_taken_for_it(store):
     assert (notice.near_term, lease.near_term) == ("Notice Period", "Ground Lease")
     assert notice.is_ambiguous
     assert not notice.is_covered
-    rows = {row.model_name or row.handbook_name: row for row in gaps(entities, index)}
+    rows = {
+        row.model_name or row.handbook_name: row for row in list_gaps(entities, index)
+    }
     assert rows["Ground Leese"].status == "MODEL_ONLY"
     assert "'Ground Lease' (spelling 0.92)" in rows["Ground Leese"].match
     assert rows["Ground Lease"].status == "HANDBOOK_ONLY"

@@ -18,7 +18,7 @@ from core_stores import SUBJECTS, new_document, put
 from elt_llm_core.errors import EltLlmError
 from elt_llm_core.store import Store
 from elt_llm_core.store.database import disk_space
-from elt_llm_core.store.database.reader import Truth
+from elt_llm_core.store.database.reader import Database
 from elt_llm_core.store.index import publish
 from elt_llm_core.store.maintenance import backup
 from elt_llm_core.testing.fakes import HashEmbedding
@@ -66,15 +66,15 @@ def state() -> dict[str, Any]:
     """What a reader finds now, and what lies about that should not."""
     vector = EMBEDDER.embed_array(["kite"])[0]
     found = store.open("rules")
-    with closing(Truth(store.data_dir)) as truth:
-        sound = truth.rows("pragma integrity_check") == [("ok",)]
+    with closing(Database(store.data_dir)) as database:
+        sound = database.rows("pragma integrity_check") == [("ok",)]
     half_made = [p.name for p in (store.data_dir / "backups").glob(".*")]
     return {
         "sound": sound,
         "chunks": sum(1 for _ in store.nodes("rules")),
         "near": len(found.search_dense(vector, 5)),
         "words": len(found.search_keyword("kite", 5)),
-        "left": [p.name for p in publish.left_overs(store.data_dir)] + half_made,
+        "left": [p.name for p in publish.list_left_overs(store.data_dir)] + half_made,
     }
 
 

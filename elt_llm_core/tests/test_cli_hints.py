@@ -4,7 +4,7 @@ import shlex
 
 import pytest
 
-from elt_llm_core.cli.common import given_options, runnable
+from elt_llm_core.cli.common import complete_hint, read_shared_options
 
 ROOT = {"--data-dir": "my data"}
 
@@ -31,17 +31,17 @@ ROOT = {"--data-dir": "my data"}
     ],
 )
 def test_a_command_in_a_hint_is_about_the_same_data(hint: str, whole: str) -> None:
-    assert runnable(hint, ROOT) == whole
-    assert runnable(hint, {}) == hint
+    assert complete_hint(hint, ROOT) == whole
+    assert complete_hint(hint, {}) == hint
 
 
 def test_the_options_are_those_of_the_command_line() -> None:
     words = shlex.split(
         "x --data-dir 'a b' --json --profile=p --config f -- --config c"
     )
-    assert given_options(words) == {
+    assert read_shared_options(words) == {
         "--data-dir": "a b",
         "--profile": "p",
         "--config": "f",
     }
-    assert given_options(["--", "--data-dir", "x"]) == {}
+    assert read_shared_options(["--", "--data-dir", "x"]) == {}

@@ -349,5 +349,7 @@ def test_killed_at_any_moment_nothing_reported_is_lost(
 
 def test_kept_content_is_plain_json(kept: Conversations, store: Store) -> None:
     ask(kept, "c1", "one")
-    ((content,),) = store._truth.rows("select content from message where ordinal = 1")
+    ((content,),) = store._database.rows(
+        "select content from message where ordinal = 1"
+    )
     assert json.loads(content) == {"status": "answered", "chunks": [A]}

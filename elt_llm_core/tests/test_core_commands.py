@@ -201,7 +201,7 @@ def test_the_doctor_finds_nothing_to_do_on_an_empty_root(
         found = json.loads(capsys.readouterr().out)
         assert found["rebuilt"] == {}
         levels = {check["name"]: check["level"] for check in found["checks"]}
-        assert levels["truth"] == "WARN"
+        assert levels["database"] == "WARN"
     assert not store.data_dir.exists()
 
 
@@ -230,8 +230,8 @@ def test_the_doctor_fails_where_the_truth_is_no_truth(
     arguments = ["doctor", "--json", "--data-dir", str(store.data_dir)]
     assert run(elt_llm, arguments) == 65
     checks = {c["name"]: c for c in json.loads(capsys.readouterr().out)["checks"]}
-    assert checks["truth"]["level"] == "FAIL"
-    assert checks["truth"]["fix"]
+    assert checks["database"]["level"] == "FAIL"
+    assert checks["database"]["fix"]
 
 
 def test_one_broken_command_does_not_take_the_others_along(

@@ -14,7 +14,7 @@ import pytest
 from core_stores import new_document, put
 from elt_llm_core.cli import elt_llm
 from elt_llm_core.cli.failures import run
-from elt_llm_core.doctor.indexes import inspected_faults
+from elt_llm_core.doctor.indexes import inspect_in_process
 from elt_llm_core.files.scratch import LOCK, PREFIX
 from elt_llm_core.store import Store
 from elt_llm_core.store.index.manifest import IndexFolder
@@ -54,7 +54,7 @@ def test_all_is_well_in_depth(published: Store, doctor: Callable[..., Any]) -> N
     assert [n for n, c in checks.items() if c["level"] == "WARN"] == ["embedder rules"]
     assert "index ready: generation 1" in checks["collection rules"]["detail"]
     assert checks["index rules"]["level"] == "OK"
-    assert checks["truth words"]["level"] == "OK"
+    assert checks["database words"]["level"] == "OK"
 
 
 @pytest.mark.parametrize(
@@ -86,9 +86,9 @@ def test_rows_that_do_not_agree_are_found_in_depth(
     shutil.rmtree(published.data_dir / "indexes")
     code, checks, _ = doctor(published.data_dir, "--deep")
     assert code == 65
-    assert checks["truth content"]["level"] == "FAIL"
-    assert told in checks["truth content"]["detail"]
-    assert checks["truth content"]["fix"].startswith("elt-llm store restore latest")
+    assert checks["database content"]["level"] == "FAIL"
+    assert told in checks["database content"]["detail"]
+    assert checks["database content"]["fix"].startswith("elt-llm store restore latest")
 
 
 def test_words_that_do_not_agree_are_found_and_made_anew(
@@ -97,7 +97,7 @@ def test_words_that_do_not_agree_are_found_and_made_anew(
     change(published.data_dir, "insert into words(words) values('delete-all')")
     code, checks, _ = doctor(published.data_dir, "--deep")
     assert code == 65
-    assert checks["truth words"]["fix"].startswith("elt-llm doctor --repair")
+    assert checks["database words"]["fix"].startswith("elt-llm doctor --repair")
     _, _, told = doctor(published.data_dir, "--repair")
     assert told["words"] is True
     shutil.rmtree(published.data_dir / "indexes")
@@ -111,7 +111,7 @@ def test_cached_vectors_that_no_chunk_uses_are_checked_and_deleted(
     with published.writer() as writer:
         vectors = HashEmbedding().embed_array(texts)
         writer.put_vectors(HashEmbedding().digest, texts, vectors)
-    assert doctor(published.data_dir, "--deep")[1]["truth vectors"]["level"] == "OK"
+    assert doctor(published.data_dir, "--deep")[1]["database vectors"]["level"] == "OK"
     kept = cached(published.data_dir)
     # One row each is damaged in one column.
     for place, column in enumerate(("key", "data", "data_sum")):
@@ -123,9 +123,9 @@ def test_cached_vectors_that_no_chunk_uses_are_checked_and_deleted(
         change(published.data_dir, statement, other, row[0])
     code, checks, _ = doctor(published.data_dir, "--deep")
     assert code == 65
-    assert checks["truth vectors"]["detail"].startswith("3 cached vectors")
-    assert checks["truth vectors"]["fix"].startswith("elt-llm doctor --repair")
-    assert checks["truth content"]["level"] == "OK"
+    assert checks["database vectors"]["detail"].startswith("3 cached vectors")
+    assert checks["database vectors"]["fix"].startswith("elt-llm doctor --repair")
+    assert checks["database content"]["level"] == "OK"
     code, checks, told = doctor(published.data_dir, "--deep", "--repair")
     assert (code, told["vectors"]) == (0, 3)
     assert cached(published.data_dir) == kept[:-3]
@@ -143,7 +143,7 @@ def test_a_link_to_nowhere_is_found_in_depth(
 ) -> None:
     change(published.data_dir, "delete from document")
     _, checks, _ = doctor(published.data_dir, "--deep")
-    assert "refers to a missing document" in checks["truth links"]["detail"]
+    assert "refers to a missing document" in checks["database links"]["detail"]
 
 
 def test_a_damaged_truth_is_left_alone_and_the_cure_is_named(
@@ -154,14 +154,14 @@ def test_a_damaged_truth_is_left_alone_and_the_cure_is_named(
     before = path.read_bytes()
     code, checks, told = doctor(published.data_dir, "--repair")
     assert code == 65
-    assert checks["truth"]["level"] == "FAIL"
-    assert "there is no backup" in checks["truth"]["fix"]
+    assert checks["database"]["level"] == "FAIL"
+    assert "there is no backup" in checks["database"]["fix"]
     assert told["rebuilt"] == {}
     assert path.read_bytes() == before
     (published.data_dir / "backups").mkdir()
     shutil.copy(path, published.data_dir / "backups/truth-20260101T000000Z.sqlite3")
     _, checks, _ = doctor(published.data_dir, "--deep")
-    assert checks["truth"]["fix"].startswith("elt-llm store restore latest")
+    assert checks["database"]["fix"].startswith("elt-llm store restore latest")
     assert "1 backups are damaged" in checks["backup damage"]["detail"]
     assert checks["backup"]["level"] == "WARN"
 
@@ -208,7 +208,7 @@ def test_an_index_that_serves_but_lies_is_found_in_depth(
     code, checks, _ = doctor(published.data_dir, "--deep")
     assert code == 65
     assert "cannot be reached" in checks["index rules"]["detail"]
-    assert inspected_faults(published, "rules")
+    assert inspect_in_process(published, "rules")
     _, checks, told = doctor(published.data_dir, "--repair", "--deep")
     assert told["rebuilt"] == {"rules": 2}
     assert checks["index rules"]["level"] == "OK"

@@ -3,13 +3,13 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elt_llm_core.document import FINE, Page, Words, fine
+from elt_llm_core.document import FINE, Page, Words, to_fine_units
 
 ROWS = [(0, 4, 0.1, 0.2, 0.30001, 1.0), (5, 9, 0.0, 0.00001, 0.99999, 0.40312)]
 
 
 def small(rows):
-    return Words([n for s, e, *box in rows for n in (s, e, *map(fine, box))])
+    return Words([n for s, e, *box in rows for n in (s, e, *map(to_fine_units, box))])
 
 
 def test_rows_come_back_as_they_went_in():
@@ -30,9 +30,9 @@ def test_a_page_is_the_same_in_json_and_back():
 
 @given(st.floats(0, 1))
 def test_a_fraction_is_rounded_as_round_does(value):
-    assert fine(value) / FINE == round(value, 5)
+    assert to_fine_units(value) / FINE == round(value, 5)
 
 
 def test_a_tie_is_rounded_as_round_does():
     for count in range(1600):
-        assert fine(count / 1600) / FINE == round(count / 1600, 5)
+        assert to_fine_units(count / 1600) / FINE == round(count / 1600, 5)

@@ -25,7 +25,7 @@ from elt_llm_core.errors import (
     VersionNotFoundError,
 )
 from elt_llm_core.job_records import JobRecord, JobState
-from elt_llm_core.job_runs import run_kept
+from elt_llm_core.job_runs import run_recorded_job
 from elt_llm_core.jobs import JobContext, JobReport
 from elt_llm_core.patience import Patience, at_most, check_asker
 from elt_llm_core.store import Store
@@ -68,7 +68,7 @@ def test_a_job_is_kept_with_its_progress_and_its_report(context):
         seen.append(record.state)
         return JobReport(job="glossary", counts={"done": 4})
 
-    run_kept(context, JOB, runner)
+    run_recorded_job(context, JOB, runner)
     (record,) = context.store.jobs.all()
     assert seen == [JobState.RUNNING]
     assert (record.state, record.report.counts) == (JobState.SUCCEEDED, {"done": 4})
@@ -85,7 +85,7 @@ def test_a_job_is_kept_with_its_progress_and_its_report(context):
     ],
 )
 def test_the_report_decides_the_state(context, report, state):
-    run_kept(context, JOB, lambda _: report)
+    run_recorded_job(context, JOB, lambda _: report)
     assert context.store.jobs.all()[0].state is state
 
 
@@ -94,7 +94,7 @@ def test_an_error_is_kept_and_raised(context):
         raise StoreError("torn", "mend it")
 
     with pytest.raises(StoreError):
-        run_kept(context, JOB, runner)
+        run_recorded_job(context, JOB, runner)
     (record,) = context.store.jobs.all()
     assert record.state is JobState.FAILED
     assert record.problem == {"code": "STO001", "detail": "torn", "hint": "mend it"}
@@ -127,7 +127,7 @@ def test_a_stop_in_the_database_abandons_the_work(context):
             wait_for(own.stopped)
             check_asker()
 
-    report = run_kept(context, JOB, runner)
+    report = run_recorded_job(context, JOB, runner)
     assert report.stopped
     assert context.store.jobs.all()[0].state is JobState.CANCELLED
 
@@ -201,7 +201,7 @@ def test_the_commands_list_show_and_stop_jobs(context, capsys):
         wait_for(own.stopped)
         return JobReport(job="glossary", counts={"left": 3}, stopped=True)
 
-    run_kept(context, JOB.model_copy(update={"label": "rules"}), runner)
+    run_recorded_job(context, JOB.model_copy(update={"label": "rules"}), runner)
     (record,) = context.store.jobs.all()
     assert "running" in seen["running"]
     assert seen["cancel"] == 0
@@ -217,8 +217,10 @@ def test_the_commands_list_show_and_stop_jobs(context, capsys):
 
 def test_only_the_newest_run_of_a_job_is_retried(context, capsys):
     failed = JobReport(job="glossary", counts={"failed": 1})
-    run_kept(context, JOB, lambda _: failed)
-    run_kept(context, JOB, lambda _: JobReport(job="glossary", counts={"done": 1}))
+    run_recorded_job(context, JOB, lambda _: failed)
+    run_recorded_job(
+        context, JOB, lambda _: JobReport(job="glossary", counts={"done": 1})
+    )
     root = ("--data-dir", context.store.data_dir)
     assert "No job" in printed(capsys, "retry", "--failed", *root)[1]
     again = context.store.jobs.all()[1].again()
@@ -229,7 +231,7 @@ def test_only_the_newest_run_of_a_job_is_retried(context, capsys):
 def test_a_data_root_without_a_database_keeps_no_job(tmp_path: Path, context):
     bare = replace(context, store=Store(tmp_path / "none"))
     report = JobReport(job="glossary", counts={})
-    assert run_kept(bare, JOB, lambda _: report) is report
+    assert run_recorded_job(bare, JOB, lambda _: report) is report
     assert not (tmp_path / "none").exists()
 
 

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from core_stores import new_document, put
 from elt_llm_core.config.bm25 import DEFAULT, Recipe
 from elt_llm_core.config.sections import RagConfig, StoresSection
-from elt_llm_core.doctor.indexes import index_checks
+from elt_llm_core.doctor.indexes import check_indexes
 from elt_llm_core.language.tokens import tokenize
 from elt_llm_core.store import Store
 from elt_llm_core.store.index.bm25 import DeltaKeywords, KeywordIndex
@@ -192,7 +192,7 @@ def test_another_recipe_is_built_once(tmp_path: Path) -> None:
     second = Store(tmp_path, other)
     assert words(second) == before
     config = RagConfig(stores=StoresSection(data_dir=tmp_path), keywords=other)
-    checks = {c.name: c for c in index_checks(config, second, deep=False)}
+    checks = {c.name: c for c in check_indexes(config, second, deep=False)}
     check = checks["collection rules"]
     assert check.level == "WARN"
     assert "robertson" in check.detail

@@ -28,8 +28,8 @@ from elt_llm_core.errors import CollectionNotFoundError, GenerationError, UsageE
 from elt_llm_core.identifiers import document_id
 from elt_llm_core.store import Store
 from elt_llm_core.store.llamaindex import (
+    DatabaseDocumentStore,
     GenerationVectorStore,
-    TruthDocumentStore,
     open_vector_store,
 )
 from elt_llm_core.testing.fakes import HashEmbedding
@@ -72,7 +72,7 @@ def plain_keyword_retriever(store: Store) -> BM25Retriever:
     """LlamaIndex's own retriever over the published keywords, as the how-to has it."""
     (ids_file,) = store.data_dir.glob("**/gen-*/ids.json")
     bm25 = bm25s.BM25.load(str(ids_file.parent / "keywords"))
-    documents = TruthDocumentStore(store, "rules").docs
+    documents = DatabaseDocumentStore(store, "rules").docs
     nodes = [documents[node_id] for node_id in json.loads(ids_file.read_bytes())]
     bm25.corpus = [node_to_metadata_dict(n) | {"node_id": n.node_id} for n in nodes]
     return BM25Retriever(existing_bm25=bm25, similarity_top_k=5)
@@ -84,7 +84,7 @@ def test_the_published_keywords_open_in_llamaindex(
     first, *_ = plain_keyword_retriever(published).retrieve(many_sentences[7])
     assert first.text == many_sentences[7]
     assert first.metadata["document"] == "a.txt"
-    assert first.node_id in TruthDocumentStore(published, "rules").docs
+    assert first.node_id in DatabaseDocumentStore(published, "rules").docs
 
 
 def test_a_published_collection_is_fused_by_plain_llamaindex(
@@ -233,7 +233,7 @@ def test_a_collection_without_an_index_is_told(store: Store) -> None:
 
 
 def test_the_truth_is_a_document_store(grown: Store, many_sentences: list[str]) -> None:
-    documents = TruthDocumentStore(grown, "rules")
+    documents = DatabaseDocumentStore(grown, "rules")
     context = StorageContext.from_defaults(docstore=documents)
     assert context.docstore is documents
     assert len(documents.docs) == 302
@@ -247,7 +247,7 @@ def test_the_truth_is_a_document_store(grown: Store, many_sentences: list[str]) 
 
 
 def test_documents_and_hashes_are_known(grown: Store) -> None:
-    documents = TruthDocumentStore(grown, "rules")
+    documents = DatabaseDocumentStore(grown, "rules")
     document = document_id("rules", "test:b.txt")
     info = documents.get_ref_doc_info(document)
     assert info is not None
@@ -263,15 +263,15 @@ def test_documents_and_hashes_are_known(grown: Store) -> None:
 
 
 def test_what_is_not_there_is_an_error_only_if_asked(published: Store) -> None:
-    documents = TruthDocumentStore(published, "rules")
+    documents = DatabaseDocumentStore(published, "rules")
     assert documents.get_document("x", raise_error=False) is None
     with pytest.raises(ValueError, match="doc_id x not found"):
         documents.get_document("x")
     with pytest.raises(CollectionNotFoundError):
-        TruthDocumentStore(published, "other")
+        DatabaseDocumentStore(published, "other")
 
 
-DOCUMENT_WRITES: list[Callable[[TruthDocumentStore], object]] = [
+DOCUMENT_WRITES: list[Callable[[DatabaseDocumentStore], object]] = [
     lambda d: d.add_documents([TextNode(text="x")]),
     lambda d: asyncio.run(d.async_add_documents([TextNode(text="x")])),
     lambda d: d.delete_document("x"),
@@ -285,7 +285,7 @@ DOCUMENT_WRITES: list[Callable[[TruthDocumentStore], object]] = [
 
 @pytest.mark.parametrize("write", DOCUMENT_WRITES)
 def test_nothing_is_written_through_the_document_store(
-    published: Store, write: Callable[[TruthDocumentStore], object]
+    published: Store, write: Callable[[DatabaseDocumentStore], object]
 ) -> None:
     with pytest.raises(UsageError, match="read-only"):
-        write(TruthDocumentStore(published, "rules"))
+        write(DatabaseDocumentStore(published, "rules"))

@@ -73,7 +73,7 @@ def test_a_priority_goes_with_its_document(two):
         writer.set_priority(name, 10)
         writer.remove_document(first)
         writer.drop_collection(name)
-    assert not store._truth.rows("select 1 from meta where key glob 'priority:*'")
+    assert not store._database.rows("select 1 from meta where key glob 'priority:*'")
 
 
 @pytest.mark.parametrize("priority", [-1, 101])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from elt_llm_core.crash import VARIABLE, CrashPoint
-from elt_llm_core.doctor.machine import machine_checks
+from elt_llm_core.doctor.machine import check_machine
 from elt_llm_core.errors import StoreWriteError
 from elt_llm_core.publication import list_unfinished, publish
 from elt_llm_core.store import Store
@@ -189,7 +189,7 @@ def test_a_cut_off_publication_whose_folder_is_gone_waits(store: Store) -> None:
     publish(store, [(elsewhere, "second")])
     assert elsewhere.read_text() == "second"
     assert sorted(list_unfinished(store)) == sorted(gone / name for name in NAMES)
-    (check,) = (c for c in machine_checks(store) if c.name == "products")
+    (check,) = (c for c in check_machine(store) if c.name == "products")
     assert "incompletely published" in check.detail
     gone.unlink()
     (store.data_dir / "away").rename(gone)

@@ -44,7 +44,7 @@ def test_a_child_that_is_killed_is_told_by_its_signal(
     with published.writer() as writer, pytest.raises(GenerationError) as caught:
         writer.publish(["rules"], force=True)
     assert "build failed: killed by SIGKILL" in caught.value.message
-    assert publish.left_overs(published.data_dir) == []
+    assert publish.list_left_overs(published.data_dir) == []
     assert Store(published.data_dir).open("rules").degradations == ()
 
 
@@ -145,7 +145,7 @@ def test_a_writer_takes_away_what_a_killed_one_left(published: Store) -> None:
     (folder / "gen-000002-x.tmp" / "vectors").mkdir(parents=True)
     (folder / ".MANIFEST.json.x.tmp").write_text("{")
     (published.data_dir / ".KEY.x.tmp").write_text("half")
-    assert len(publish.left_overs(published.data_dir)) == 3
+    assert len(publish.list_left_overs(published.data_dir)) == 3
     with published.writer():
-        assert publish.left_overs(published.data_dir) == []
+        assert publish.list_left_overs(published.data_dir) == []
     assert Store(published.data_dir).open("rules").degradations == ()

@@ -13,11 +13,16 @@ import pytest
 
 from core_stores import new_document, put
 from elt_llm_core.crash import VARIABLE, CrashPoint
-from elt_llm_core.errors import StoreError, StoreWriteError, TruthError, UsageError
+from elt_llm_core.errors import (
+    StoreError,
+    StoreWriteError,
+    UnusableDatabaseError,
+    UsageError,
+)
 from elt_llm_core.results import DegradationKind
 from elt_llm_core.store import Store
 from elt_llm_core.store.database import disk_space
-from elt_llm_core.store.database.reader import Truth
+from elt_llm_core.store.database.reader import Database
 from elt_llm_core.store.maintenance import backup
 from elt_llm_core.store.maintenance.restore import restore
 from elt_llm_core.testing.fakes import HashEmbedding
@@ -85,7 +90,7 @@ def test_a_clock_that_was_set_back_costs_no_backup(published: Store) -> None:
 
 def test_a_damaged_truth_is_never_made_a_backup(published: Store) -> None:
     damage(published)
-    with pytest.raises(TruthError):
+    with pytest.raises(UnusableDatabaseError):
         backup.back_up(published.data_dir)
     assert list((published.data_dir / "backups").iterdir()) == []
 
@@ -111,7 +116,7 @@ def test_a_truth_with_a_changed_row_is_no_backup_and_costs_none(
     sound = backup.back_up(published.data_dir)
     published.close()
     change(published.data_dir / TRUTH, statement)
-    with pytest.raises(TruthError, match=r"is damaged: .*chunk") as told:
+    with pytest.raises(UnusableDatabaseError, match=r"is damaged: .*chunk") as told:
         backup.back_up(published.data_dir, kept=1)
     assert str(published.data_dir / TRUTH) in told.value.message
     assert "elt-llm store restore latest" in told.value.hint
@@ -134,12 +139,12 @@ def test_the_latest_sound_backup_is_put_back(published: Store) -> None:
     assert [str(bad) in told for told in done.skipped] == [True]
     assert ids(Store(published.data_dir)) == before
     change(sound, CHANGES[0])
-    with pytest.raises(TruthError, match="and so are the 1"):
+    with pytest.raises(UnusableDatabaseError, match="and so are the 1"):
         restore(published.data_dir, "latest")
     assert ids(Store(published.data_dir)) == before
     # A copy of a later program is not given up for what came before it.
     change(bad, "pragma user_version = 99")
-    with pytest.raises(TruthError, match="schema 99"):
+    with pytest.raises(UnusableDatabaseError, match="schema 99"):
         restore(published.data_dir, "latest")
 
 
@@ -229,7 +234,7 @@ def test_the_latest_backup_is_put_back_whatever_became_of_the_truth(
     backup.back_up(published.data_dir)
     happened(published)  # type: ignore[operator]
     with pytest.raises(StoreError):
-        Truth(published.data_dir).rows("select * from node")
+        Database(published.data_dir).rows("select * from node")
     with pytest.raises(StoreError):
         put(Store(published.data_dir), "rules", new_document("z.txt", ["x"]), False)
     done = restore(published.data_dir, "latest")
@@ -239,7 +244,7 @@ def test_the_latest_backup_is_put_back_whatever_became_of_the_truth(
     assert ids(store) == before
     assert store.open("rules").degradations == ()
     assert len(store.open("rules").search_keyword("kite", 5)) == 5
-    assert Truth(published.data_dir).rows("pragma integrity_check") == [("ok",)]
+    assert Database(published.data_dir).rows("pragma integrity_check") == [("ok",)]
     assert list(published.data_dir.glob(".truth*")) == []
 
 
@@ -300,10 +305,10 @@ def test_a_damaged_or_missing_backup_is_refused_and_nothing_changes(
         file.seek(6 * 4096)
         file.write(b"\xff" * 9000)
     before = ids(published)
-    with pytest.raises(TruthError):
+    with pytest.raises(UnusableDatabaseError):
         restore(published.data_dir, str(bad))
     bad.write_bytes(b"")
-    with pytest.raises(TruthError):
+    with pytest.raises(UnusableDatabaseError):
         restore(published.data_dir, str(bad))
     assert ids(published) == before
     assert list(published.data_dir.glob("truth.damaged*")) == []

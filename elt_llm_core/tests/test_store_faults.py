@@ -13,10 +13,10 @@ import pytest
 
 from core_stores import new_document, put
 from elt_llm_core.config.bm25 import DEFAULT
-from elt_llm_core.doctor.store import truth_checks
-from elt_llm_core.errors import GenerationError, TruthError
+from elt_llm_core.doctor.store import check_database
+from elt_llm_core.errors import GenerationError, UnusableDatabaseError
 from elt_llm_core.store import Store
-from elt_llm_core.store.database.reader import Truth
+from elt_llm_core.store.database.reader import Database
 from elt_llm_core.store.index import publish
 from elt_llm_core.store.index.dense import DenseIndex
 from elt_llm_core.store.index.generation import Generation
@@ -223,13 +223,13 @@ def test_the_last_sound_generation_is_kept_though_a_later_one_is_damaged(
 
 def test_rollback_goes_to_the_previous_sound_generation(twice: Store) -> None:
     wanted = answers(twice.data_dir)
-    truth = Truth(twice.data_dir)
-    assert publish.rollback(truth, twice.data_dir, "rules") == 1
+    database = Database(twice.data_dir)
+    assert publish.rollback(database, twice.data_dir, "rules") == 1
     assert Store(twice.data_dir).open("rules").generation == 1
     assert kinds(twice.data_dir) == []
     assert answers(twice.data_dir) == wanted
     with pytest.raises(GenerationError, match="no earlier intact generation"):
-        publish.rollback(truth, twice.data_dir, "rules")
+        publish.rollback(database, twice.data_dir, "rules")
     assert Store(twice.data_dir).open("rules").generation == 1
 
 
@@ -272,9 +272,9 @@ def test_lost_changes_fail_the_doctor_and_their_index_is_kept(
     lose_the_log(published.data_dir)
     shutil.copyfile(early, published.data_dir / "truth.sqlite3")
     store = Store(published.data_dir)
-    checks = {check.name: check for check in truth_checks(store, deep=False)}
-    assert checks["truth history"].level == "FAIL"
-    assert "'later'" in checks["truth history"].detail
+    checks = {check.name: check for check in check_database(store, deep=False)}
+    assert checks["database history"].level == "FAIL"
+    assert "'later'" in checks["database history"].detail
     with store.writer():
         pass
     assert (published.data_dir / "indexes" / "later" / "MANIFEST.json").exists()
@@ -290,10 +290,10 @@ def test_a_truth_that_lost_everything_is_not_begun_anew(published: Store) -> Non
         connection.execute("vacuum")
     store = Store(published.data_dir)
     for attempt in (store.collections, store.writer().__enter__):
-        with pytest.raises(TruthError, match="although indexes"):
+        with pytest.raises(UnusableDatabaseError, match="although indexes"):
             attempt()
     path.unlink()
-    (check,) = truth_checks(Store(published.data_dir), deep=False)
+    (check,) = check_database(Store(published.data_dir), deep=False)
     assert check.level == "FAIL"
     assert "is gone" in check.detail
 

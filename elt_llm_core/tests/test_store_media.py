@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from core_stores import new_document, put
-from elt_llm_core.errors import StoreError, StoreWriteError, TruthError
+from elt_llm_core.errors import StoreError, StoreWriteError, UnusableDatabaseError
 from elt_llm_core.store import Store
-from elt_llm_core.store.database.reader import Truth
+from elt_llm_core.store.database.reader import Database
 
 TRUTH = "truth.sqlite3"
 
@@ -83,7 +83,7 @@ def test_a_root_on_a_read_only_medium_is_read(open_root: Path) -> None:
     before = sorted(p.name for p in open_root.iterdir())
     assert attempt("read", open_root) == (0, "1 2\n")
     assert sorted(p.name for p in open_root.iterdir()) == before
-    assert Truth(open_root).rows("select count(*) from node") == [(2,)]
+    assert Database(open_root).rows("select count(*) from node") == [(2,)]
 
 
 def test_writing_to_a_read_only_root_is_refused_in_a_sentence(open_root: Path) -> None:
@@ -163,7 +163,9 @@ def test_what_is_no_truth_is_refused_by_readers_and_writers_and_left_alone(
     happened(store.data_dir)
     before = content(store.data_dir)
     other = Store(store.data_dir)
-    with pytest.raises(TruthError, match=r"elt-llm store restore|--data-dir"):
+    with pytest.raises(
+        UnusableDatabaseError, match=r"elt-llm store restore|--data-dir"
+    ):
         list(other.nodes("rules"))
     with pytest.raises(StoreError):
         put(other, "rules", new_document("b.txt", ["a rule"]), False)

@@ -15,9 +15,9 @@ import pytest
 
 from core_stores import new_document, put
 from elt_llm_core.crash import VARIABLE, CrashPoint
-from elt_llm_core.errors import TruthError
+from elt_llm_core.errors import UnusableDatabaseError
 from elt_llm_core.store import Store
-from elt_llm_core.store.database.reader import Truth
+from elt_llm_core.store.database.reader import Database
 from elt_llm_core.store.database.records import NORMAL_PRIORITY, SCHEMA_VERSION
 from elt_llm_core.store.maintenance.backup import backup_files
 from elt_llm_core.testing.fakes import HashEmbedding
@@ -149,7 +149,9 @@ def test_a_reader_of_an_older_schema_names_the_command_that_migrates(
     old: Path,
 ) -> None:
     before = files(old)
-    with pytest.raises(TruthError, match=r"older schema 1.*elt-llm store migrate"):
+    with pytest.raises(
+        UnusableDatabaseError, match=r"older schema 1.*elt-llm store migrate"
+    ):
         Store(old).collections()
     changed = {name for name, told in files(old).items() if before.get(name) != told}
     assert changed <= {f"{TRUTH}-shm", f"{TRUTH}-wal"}
@@ -157,7 +159,7 @@ def test_a_reader_of_an_older_schema_names_the_command_that_migrates(
 
 
 def test_the_journal_does_not_write_to_an_older_schema(old: Path) -> None:
-    with pytest.raises(TruthError, match="elt-llm store migrate"):
+    with pytest.raises(UnusableDatabaseError, match="elt-llm store migrate"):
         Store(old).journal.put("run", "key", 0, "item", result={})
 
 
@@ -170,9 +172,9 @@ def test_a_newer_schema_is_refused_and_nothing_is_touched(published: Store) -> N
         connection.commit()
     before, stat = files(published.data_dir), path.stat()
     later = f"has schema {SCHEMA_VERSION + 1}, this program supports {SCHEMA_VERSION}"
-    with pytest.raises(TruthError, match=later):
+    with pytest.raises(UnusableDatabaseError, match=later):
         migrate(published.data_dir)
-    with pytest.raises(TruthError, match=later):
+    with pytest.raises(UnusableDatabaseError, match=later):
         Store(published.data_dir).collections()
     assert files(published.data_dir) == before
     assert path.stat().st_mtime_ns == stat.st_mtime_ns
@@ -207,5 +209,5 @@ def test_a_crash_leaves_the_old_schema_or_the_new_and_the_next_run_finishes(
     assert held(old) == expected
     assert list(old.rglob("*.tmp")) == []
     assert 1 <= len(backup_files(old)) <= 2
-    with closing(Truth(old)) as truth:
-        assert truth.rows("pragma integrity_check") == [("ok",)]
+    with closing(Database(old)) as database:
+        assert database.rows("pragma integrity_check") == [("ok",)]

@@ -20,7 +20,7 @@ from elt_llm_core.results import Citation, Span, Support
 from elt_llm_core.reviews.review_records import Proposal, ReviewChange, ReviewStatus
 from elt_llm_core.store import Store
 from elt_llm_core.store.database import codec
-from elt_llm_core.store.database.reader import Truth
+from elt_llm_core.store.database.reader import Database
 from elt_llm_core.store.maintenance import backup
 from elt_llm_core.testing.fakes import HashEmbedding
 from elt_llm_core.versions import VersionKind
@@ -84,11 +84,11 @@ def cells(path: Path) -> Iterator[bytes]:
 
 
 def everything(store: Store) -> tuple[object, ...]:
-    truth = Truth(store.data_dir)
+    database = Database(store.data_dir)
     documents = store.documents("rules")
     return (
         [(n.node_id, n.text, n.metadata) for n in store.nodes("rules")],
-        truth.index_rows("rules"),
+        database.index_rows("rules"),
         [store.original(d.document_id) for d in documents],
         [store.document_text(d.document_id) for d in documents],
         store.journal.rows("run"),
@@ -117,11 +117,11 @@ def test_after_the_purge_no_byte_of_it_is_left_and_all_else_is(haunted: Store) -
     assert collection.degradations == ()
     assert collection.search_keyword("xylophone", 5) == []
     assert len(collection.search_keyword("kite", 20)) == 8
-    truth = Truth(haunted.data_dir)
-    assert truth.rows("select * from removed") == []
-    assert truth.rows("select count(*) from change") == [(2,)]
-    assert truth.rows("pragma integrity_check") == [("ok",)]
-    assert len(truth.words_search("rules", ["kite"], 20)) == 8
+    database = Database(haunted.data_dir)
+    assert database.rows("select * from removed") == []
+    assert database.rows("select count(*) from change") == [(2,)]
+    assert database.rows("pragma integrity_check") == [("ok",)]
+    assert len(database.words_search("rules", ["kite"], 20)) == 8
     with haunted.writer() as writer:
         again = writer.purge()
     assert (again.rebuilt, again.vectors) == ({}, 0)
@@ -279,7 +279,7 @@ def test_a_chunk_without_vector_survives_a_purge(haunted: Store) -> None:
         writer.purge()
         assert writer.missing_vectors(EMBEDDER.digest, ["a kite", "a zeppelin"]) == [1]
     assert haunted.card("rules").quarantined == 1
-    assert np.isfinite(Truth(haunted.data_dir).sequence("rules"))
+    assert np.isfinite(Database(haunted.data_dir).sequence("rules"))
 
 
 PURGE = """

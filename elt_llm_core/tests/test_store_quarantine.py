@@ -6,7 +6,7 @@ from core_stores import new_document, put
 from elt_llm_core import provenance
 from elt_llm_core.errors import EmbedError
 from elt_llm_core.store import NewDocument, Store
-from elt_llm_core.store.database.reader import Truth
+from elt_llm_core.store.database.reader import Database
 from elt_llm_core.testing.fakes import HashEmbedding
 
 EMBEDDER = HashEmbedding()
@@ -28,12 +28,12 @@ def test_a_chunk_in_quarantine_is_stored_without_a_vector(store: Store) -> None:
     document = put_with_bad(store, ["a kite", BAD, "a sail"])
     assert store.card("rules").chunks == 3
     assert store.card("rules").quarantined == 1
-    (held,) = Truth(store.data_dir).quarantined_chunks("rules")
+    (held,) = Database(store.data_dir).quarantined_chunks("rules")
     assert (held.document, held.reason) == ("q.txt", "the model gave NaN")
     assert held.document_id == document
-    rows = Truth(store.data_dir).index_rows("rules")
+    rows = Database(store.data_dir).index_rows("rules")
     assert [bool(vector) for _, _, vector in rows] == [True, False, True]
-    matrix = Truth(store.data_dir).stack([row[2] for row in rows], 256)
+    matrix = Database(store.data_dir).stack([row[2] for row in rows], 256)
     assert matrix[1].any() == 0
     assert matrix[0].any() == matrix[2].any() == 1
 
@@ -59,11 +59,11 @@ def test_a_vector_that_comes_later_ends_the_quarantine(store: Store) -> None:
 
 def test_only_what_changed_gets_a_new_change_number(store: Store) -> None:
     put_with_bad(store, ["a kite", BAD, "a sail"])
-    seq = Truth(store.data_dir).sequence("rules")
+    seq = Database(store.data_dir).sequence("rules")
     put_with_bad(store, ["a kite", BAD, "a sail"])
-    assert Truth(store.data_dir).changes("rules", seq) == 0
+    assert Database(store.data_dir).changes("rules", seq) == 0
     put(store, "rules", new_document("q.txt", ["a kite", BAD, "a sail"]), False)
-    assert Truth(store.data_dir).changes("rules", seq) == 2  # it went and came
+    assert Database(store.data_dir).changes("rules", seq) == 2  # it went and came
 
 
 def test_a_removed_document_takes_its_quarantine_along(store: Store) -> None:
@@ -74,7 +74,7 @@ def test_a_removed_document_takes_its_quarantine_along(store: Store) -> None:
     put_with_bad(store, ["a kite", BAD])
     with store.writer() as writer:
         writer.drop_collection("rules")
-    assert Truth(store.data_dir).rows("select * from quarantine") == []
+    assert Database(store.data_dir).rows("select * from quarantine") == []
 
 
 def test_a_text_without_vector_or_excuse_is_refused_as_a_whole(store: Store) -> None:

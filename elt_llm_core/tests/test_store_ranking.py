@@ -12,7 +12,12 @@ import pytest
 
 from elt_llm_core.config.bm25 import DEFAULT
 from elt_llm_core.store.index.bm25 import DeltaKeywords, KeywordIndex
-from elt_llm_core.store.index.matrix import best, nearest, open_matrix, write_matrix
+from elt_llm_core.store.index.matrix import (
+    nearest,
+    open_matrix,
+    top_positions,
+    write_matrix,
+)
 
 
 def test_the_best_are_those_of_sorting() -> None:
@@ -21,7 +26,7 @@ def test_the_best_are_those_of_sorting() -> None:
         scores = chance.integers(0, 6, chance.integers(1, 40)).astype(np.float32)
         k = int(chance.integers(0, 45))
         expected = sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:k]
-        assert best(scores, k).tolist() == expected
+        assert top_positions(scores, k).tolist() == expected
 
 
 def test_the_nearest_leave_out_rows_without_a_vector(

@@ -15,9 +15,9 @@ from core_stores import new_document, open_files, put
 from elt_llm_core import provenance
 from elt_llm_core.errors import EmbedError, IngestError, StoreError, UsageError
 from elt_llm_core.store import NewDocument, Store
-from elt_llm_core.store.database.reader import Truth
+from elt_llm_core.store.database.reader import Database
 from elt_llm_core.store.index.manifest import IndexFolder
-from elt_llm_core.store.index.publish import due
+from elt_llm_core.store.index.publish import is_due
 from elt_llm_core.testing.fakes import HashEmbedding
 
 EMBEDDER = HashEmbedding()
@@ -254,21 +254,21 @@ def test_the_work_of_storing_a_document_grows_with_its_chunks(tmp_path: Path) ->
 def test_counting_changes_reads_no_texts_and_ids_use_their_index(
     published: Store,
 ) -> None:
-    truth = Truth(published.data_dir)
-    connection = truth.connection()
+    database = Database(published.data_dir)
+    connection = database.connection()
     assert connection is not None
     statements: list[str] = []
     connection.set_trace_callback(statements.append)
-    assert not due(truth, IndexFolder(published.data_dir, "rules"), 0.1)
+    assert not is_due(database, IndexFolder(published.data_dir, "rules"), 0.1)
     assert not any("index_text" in statement for statement in statements)
     statements.clear()
     ids = [n.node_id for n in published.nodes("rules")][:3]
-    assert len(truth.nodes_by_id("rules", ids)) == 3
-    rows = truth.index_rows("rules", frozenset(ids))
+    assert len(database.nodes_by_id("rules", ids)) == 3
+    rows = database.index_rows("rules", frozenset(ids))
     connection.set_trace_callback(None)
     assert [row[0] for row in rows] == ids
     for statement in statements:
-        plan = truth.rows(f"explain query plan {statement}")
+        plan = database.rows(f"explain query plan {statement}")
         assert "node_id=?" in plan[0][3]
 
 

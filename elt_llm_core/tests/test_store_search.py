@@ -13,7 +13,7 @@ from core_stores import SUBJECTS, new_document
 from elt_llm_core import provenance
 from elt_llm_core.language.tokens import tokenize
 from elt_llm_core.store import Collection, NewDocument, Store
-from elt_llm_core.store.database.reader import Truth
+from elt_llm_core.store.database.reader import Database
 from elt_llm_core.store.index.delta import Delta
 from elt_llm_core.store.index.dense import DenseIndex
 from elt_llm_core.store.index.generation import Generation
@@ -194,14 +194,14 @@ def test_a_reader_that_stayed_sees_what_a_new_one_sees(store: Store) -> None:
 
 def test_what_changed_is_read_and_cut_into_words_once(store: Store) -> None:
     write(store, "a.txt", sentences(1, 50), publish=True)
-    truth = Truth(store.data_dir)
+    database = Database(store.data_dir)
     manifest = IndexFolder(store.data_dir, "rules").manifest()
     assert manifest is not None
     write(store, "b.txt", sentences(2, 30))
-    first = Delta.empty(256, manifest.seq).apply_changes(truth, "rules")
+    first = Delta.empty(256, manifest.seq).apply_changes(database, "rules")
     before = dict(zip(first.ids, first.tokens(), strict=True))
     write(store, "c.txt", sentences(3, 5))
-    second = first.apply_changes(truth, "rules")
+    second = first.apply_changes(database, "rules")
     assert (len(first.ids), len(second.ids)) == (30, 35)
     after = dict(zip(second.ids, second.tokens(), strict=True))
     assert all(after[node] is tokens for node, tokens in before.items())

@@ -18,7 +18,7 @@ from elt_llm_core.store.database.filters import (
     keep_known,
     where_clause,
 )
-from elt_llm_core.store.database.reader import Truth
+from elt_llm_core.store.database.reader import Database
 from elt_llm_core.testing import HashEmbedding
 
 RULES = ("3.2", "3.2.1", "3.20", "9f", "9f4", "9fa", "Art. 5(2)", "Art. 51", "C12(a)")
@@ -27,7 +27,7 @@ DATES = ("2023-12-31", "2024-01-01", "2024-06-30", "")
 
 
 @pytest.fixture(scope="module")
-def truth(tmp_path_factory: pytest.TempPathFactory) -> Truth:
+def database(tmp_path_factory: pytest.TempPathFactory) -> Database:
     root: Path = tmp_path_factory.mktemp("where")
     new = new_document("rules", [f"Sentence {n}." for n in range(len(RULES))])
     nodes = [_told(node, n) for n, node in enumerate(new.nodes)]
@@ -37,7 +37,7 @@ def truth(tmp_path_factory: pytest.TempPathFactory) -> Truth:
         texts = [node.text for node in nodes]
         writer.put_vectors(embedder.digest, texts, embedder.embed_array(texts))
         writer.put_document("book", replace(new, nodes=nodes))
-    return Truth(root)
+    return Database(root)
 
 
 def _told(node: TextNode, number: int) -> TextNode:
@@ -52,9 +52,9 @@ def _told(node: TextNode, number: int) -> TextNode:
     return written
 
 
-def found(truth: Truth, **where: object) -> set[str]:
+def found(database: Database, **where: object) -> set[str]:
     """The rules of the chunks that match."""
-    nodes = truth.nodes_by_id("book", truth.filter_ids("book", where))
+    nodes = database.nodes_by_id("book", database.filter_ids("book", where))
     return {provenance.read(node).rule for node in nodes.values()}
 
 
@@ -62,17 +62,17 @@ def found(truth: Truth, **where: object) -> set[str]:
     "wanted",
     ["3.2", "3", "rule 3.2.1", "9f", "9", "Article 5", "art. 5 (2)", "C12", "x"],
 )
-def test_a_rule_alone_and_with_what_stands_below_it(truth, wanted):
+def test_a_rule_alone_and_with_what_stands_below_it(database, wanted):
     number = canonical(wanted)
     exact = {rule for rule in RULES if rule.lower() == number.lower()}
-    assert found(truth, rule=wanted) == exact
+    assert found(database, rule=wanted) == exact
     below = {rule for rule in RULES if is_within(rule, number)}
-    assert found(truth, rule=f"{wanted}*") == below
+    assert found(database, rule=f"{wanted}*") == below
 
 
-def test_several_rules(truth):
-    assert found(truth, rule=["3.2", "9f4"]) == {"3.2", "9f4"}
-    assert found(truth, rule=[]) == set()
+def test_several_rules(database):
+    assert found(database, rule=["3.2", "9f4"]) == {"3.2", "9f4"}
+    assert found(database, rule=[]) == set()
 
 
 @pytest.mark.parametrize(
@@ -86,25 +86,25 @@ def test_several_rules(truth):
         ("..2023", {"2023-12-31"}),
     ],
 )
-def test_a_time(truth, wanted, days):
+def test_a_time(database, wanted, days):
     expected = {rule for n, rule in enumerate(RULES) if DATES[n % len(DATES)] in days}
-    assert found(truth, date=wanted) == expected
+    assert found(database, date=wanted) == expected
 
 
-def test_a_source(truth):
-    assert found(truth, source="council") == {"3.2"}
-    assert found(truth, source="test:rules") == set(RULES)
-    assert found(truth, source="harbour", rule="3.2*") == {"3.2.1"}
+def test_a_source(database):
+    assert found(database, source="council") == {"3.2"}
+    assert found(database, source="test:rules") == set(RULES)
+    assert found(database, source="harbour", rule="3.2*") == {"3.2.1"}
 
 
-def test_the_outline_of_a_document_is_its_chunks_in_order(truth):
-    (document,) = truth.documents("book")
-    outline = truth.outline(document.document_id)
-    nodes = list(truth.nodes("book"))
+def test_the_outline_of_a_document_is_its_chunks_in_order(database):
+    (document,) = database.documents("book")
+    outline = database.outline(document.document_id)
+    nodes = list(database.nodes("book"))
     assert [(o.node_id, o.ordinal, o.section) for o in outline] == [
         (n.node_id, n.metadata["ordinal"], n.metadata["section"]) for n in nodes
     ]
-    assert truth.outline("nowhere") == []
+    assert database.outline("nowhere") == []
 
 
 @pytest.mark.parametrize(
@@ -121,9 +121,9 @@ def test_a_value_that_cannot_be_is_told(where, told):
         where_clause(where, lambda _table, _column: [])
 
 
-def numbers(truth: Truth, **where: object) -> list[int]:
+def numbers(database: Database, **where: object) -> list[int]:
     """The places in `RULES` of the chunks that match."""
-    return sorted(RULES.index(rule) for rule in found(truth, **where))
+    return sorted(RULES.index(rule) for rule in found(database, **where))
 
 
 EVERY = list(range(len(RULES)))
@@ -153,15 +153,15 @@ EVERY = list(range(len(RULES)))
         ({"nothing": {"!=": "told"}}, EVERY),
     ],
 )
-def test_what_is_told_of_a_document_limits_what_is_found(truth, where, left):
-    assert numbers(truth, **where) == left
+def test_what_is_told_of_a_document_limits_what_is_found(database, where, left):
+    assert numbers(database, **where) == left
 
 
-def test_the_keys_of_filters_are_those_of_chunks_and_what_is_told(truth):
-    keys = truth.filter_keys("book")
+def test_the_keys_of_filters_are_those_of_chunks_and_what_is_told(database):
+    keys = database.filter_keys("book")
     assert {"journal", "year", "section", "date"} <= keys
     assert not {"attributes", "boxes", "span_start"} & keys
-    assert truth.filter_keys("nowhere") == FIXED
+    assert database.filter_keys("nowhere") == FIXED
 
 
 @pytest.mark.parametrize(
@@ -206,6 +206,6 @@ def test_a_section_is_any_level_of_its_path(section, wanted, holds):
         ({"journal": {"==": None}}, "cannot have the value"),
     ],
 )
-def test_an_operator_that_cannot_be_is_told(truth, where, told):
+def test_an_operator_that_cannot_be_is_told(database, where, told):
     with pytest.raises(UsageError, match=told):
-        truth.filter_ids("book", where)
+        database.filter_ids("book", where)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from elt_llm_core.cli.terminal import Styled, harmless, in_line
+from elt_llm_core.cli.terminal import Styled, escape_controls, escape_line
 
 NAMES = [
     ("a\x1b[2Jb", "a\\x1b[2Jb"),
@@ -15,15 +15,15 @@ NAMES = [
 
 
 @pytest.mark.parametrize(("name", "told"), NAMES)
-@pytest.mark.parametrize("escape", [harmless, in_line])
+@pytest.mark.parametrize("escape", [escape_controls, escape_line])
 def test_what_steers_a_terminal_is_escaped(escape, name, told):
     assert escape(name) == (told or name)
 
 
 def test_lines_stay_lines_but_not_in_a_name():
-    assert harmless("a\n\tb") == "a\n\tb"
-    assert in_line("a\n\tb") == "a\\n\\tb"
+    assert escape_controls("a\n\tb") == "a\n\tb"
+    assert escape_line("a\n\tb") == "a\\n\\tb"
 
 
 def test_colours_of_ours_stay():
-    assert harmless(Styled("\x1b[1mCitations\x1b[0m")).startswith("\x1b[1m")
+    assert escape_controls(Styled("\x1b[1mCitations\x1b[0m")).startswith("\x1b[1m")

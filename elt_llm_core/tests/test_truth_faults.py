@@ -13,7 +13,7 @@ import pytest
 from core_stores import new_document, put
 from elt_llm_core.cli import elt_llm
 from elt_llm_core.cli.failures import run
-from elt_llm_core.errors import EltLlmError, TruthError
+from elt_llm_core.errors import EltLlmError, UnusableDatabaseError
 from elt_llm_core.store import Store
 from elt_llm_core.testing.fakes import HashEmbedding
 
@@ -29,7 +29,7 @@ def truth_root(
     tmp_path_factory: pytest.TempPathFactory, many_sentences: list[str]
 ) -> Path:
     """Two documents and no index: every answer comes from the truth."""
-    root = tmp_path_factory.mktemp("truth") / "data"
+    root = tmp_path_factory.mktemp("database") / "data"
     store = Store(root)
     put(store, "rules", new_document("a.txt", many_sentences[:200]), publish=False)
     put(store, "rules", new_document("b.txt", many_sentences[200:]), publish=False)
@@ -56,9 +56,9 @@ def served(root: Path) -> Iterator[tuple[str, str, object]]:
         store.close()
 
 
-def damaged(truth: bytes, number: int, chance: random.Random) -> bytes:
+def damaged(database: bytes, number: int, chance: random.Random) -> bytes:
     """A bit flipped (three in five), a page of zeros, or the end cut off."""
-    content = bytearray(truth)
+    content = bytearray(database)
     place = chance.randrange(len(content))
     if number % 5 < 3:
         content[place] ^= 1 << chance.randrange(8)
@@ -77,14 +77,14 @@ def test_no_damage_of_the_truth_gives_a_wrong_text_or_a_traceback(
     for node in Store(truth_root).nodes("rules"):
         places = ("document", "section", "page", "ordinal")
         known[node.node_id, node.text] = [node.metadata[name] for name in places]
-    truth = (truth_root / "truth.sqlite3").read_bytes()
+    database = (truth_root / "truth.sqlite3").read_bytes()
     chance = random.Random(20)  # noqa: S311 - the same places every time
     outcomes: Counter[str] = Counter()
     refusals: list[EltLlmError] = []
     for number in range(VARIANTS):
         root = tmp_path / str(number)
         root.mkdir()
-        (root / "truth.sqlite3").write_bytes(damaged(truth, number, chance))
+        (root / "truth.sqlite3").write_bytes(damaged(database, number, chance))
         try:
             for key, text, place in served(root):
                 assert known.get((key, text)) == place, number
@@ -92,7 +92,7 @@ def test_no_damage_of_the_truth_gives_a_wrong_text_or_a_traceback(
         except EltLlmError as error:
             refusals.append(error)
         shutil.rmtree(root)
-    assert {type(error) for error in refusals} == {TruthError}
+    assert {type(error) for error in refusals} == {UnusableDatabaseError}
     assert all("elt-llm store restore latest" in error.hint for error in refusals)
     assert min(outcomes["as before"], len(refusals)) > VARIANTS / 4, outcomes
 
@@ -111,16 +111,18 @@ def test_a_changed_word_of_a_chunk_is_not_quoted(
 ) -> None:
     shutil.copytree(truth_root, tmp_path / "data")
     replace_in_truth(tmp_path / "data", b"number 41 needs 123", b"number 41 needs 923")
-    with pytest.raises(TruthError, match="the text was changed"):
+    with pytest.raises(UnusableDatabaseError, match="the text was changed"):
         list(Store(tmp_path / "data").nodes("rules"))
-    with pytest.raises(TruthError, match="the index text or vector was changed"):
+    with pytest.raises(
+        UnusableDatabaseError, match="the index text or vector was changed"
+    ):
         Store(tmp_path / "data").open("rules")
 
 
 def test_a_changed_page_number_is_not_shown(truth_root: Path, tmp_path: Path) -> None:
     shutil.copytree(truth_root, tmp_path / "data")
     replace_in_truth(tmp_path / "data", b'"page": 1,', b'"page": 7,')
-    with pytest.raises(TruthError, match="the metadata were changed"):
+    with pytest.raises(UnusableDatabaseError, match="the metadata were changed"):
         list(Store(tmp_path / "data").nodes("rules"))
 
 

@@ -13,7 +13,7 @@ from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding, ScriptedLLM
 from elt_llm_ingest.chunking import ORDER, Chunking, count_problems
-from elt_llm_ingest.enrichers.dates import dates, version_of
+from elt_llm_ingest.enrichers.dates import find_dates, version_of
 from elt_llm_ingest.enrichers.enricher import ENRICHERS
 from elt_llm_ingest.ingest import IngestJob
 from elt_llm_ingest.llm_cache import RememberingLLM
@@ -117,7 +117,7 @@ def test_dates_and_versions_are_metadata_only():
     ],
 )
 def test_dates_in_text(text, expected):
-    assert next((found for found, _ in dates(text)), "") == expected
+    assert next((found for found, _ in find_dates(text)), "") == expected
 
 
 @pytest.mark.parametrize(

@@ -220,15 +220,17 @@ def test_what_an_ingest_file_tells_can_be_searched_for(files):
     text = (files / "one.yaml").read_text().replace("{domain: sea}", told)
     (files / "one.yaml").write_text(text)
     assert run("--cfg", "one.yaml")[0] == 0
-    truth = Store(files / "data").open("harbour")
-    (node,) = truth.nodes(truth.ids({"date": {">=": "2021"}})).values()
+    database = Store(files / "data").open("harbour")
+    (node,) = database.nodes(database.ids({"date": {">=": "2021"}})).values()
     assert provenance.attributes(node) == {
         "authors": "Jo Doe; Al Roe",
         "date": "2021-03-05",
         "year": 2021,
     }
-    assert truth.ids({"authors": {"contains": "roe"}, "year": "2021"}) == {node.node_id}
-    assert {"authors", "year"} <= truth.filter_keys
+    assert database.ids({"authors": {"contains": "roe"}, "year": "2021"}) == {
+        node.node_id
+    }
+    assert {"authors", "year"} <= database.filter_keys
     (files / "one.yaml").write_text(text.replace("year", "boxes"))
     code, _, err = run("--cfg", "one.yaml")
     assert code == 78

@@ -187,14 +187,14 @@ def test_a_damaged_cached_vector_is_made_again_and_told(world):
     world.write("rules.md", rules(5))
     world.run()
     (text, *_) = world.embedder.texts
-    with closing(sqlite3.connect(world.store.data_dir / "truth.sqlite3")) as truth:
+    with closing(sqlite3.connect(world.store.data_dir / "truth.sqlite3")) as database:
         key = vector_key(world.embedder.digest, text)
-        (data,) = truth.execute(
+        (data,) = database.execute(
             "select data from vector where key = ?", (key,)
         ).fetchone()
         flipped = bytes([data[0] ^ 1]) + data[1:]  # still a vector of length one
-        truth.execute("update vector set data = ? where key = ?", (flipped, key))
-        truth.commit()
+        database.execute("update vector set data = ? where key = ?", (flipped, key))
+        database.commit()
     report = world.run(collection="again")
     assert world.embedder.texts == [text]
     told = [d.detail for d in report.degradations]

@@ -9,7 +9,7 @@ import pytest
 
 import format_files
 from elt_llm_core.errors import LoadError
-from elt_llm_ingest.readers.pdf.document import WARNING, damage
+from elt_llm_ingest.readers.pdf.document import WARNING, describe_damage
 from evaluation.mutations import mutate_files, run_mutations
 from evaluation.sample_files import MAKERS, pdf, xlsx
 
@@ -69,10 +69,10 @@ def test_a_far_cell_without_content_costs_nothing(reading):
 
 def test_a_repaired_pdf_is_marked(reading):
     sound = pdf()
-    assert damage(sound) == ()
-    assert damage(b"junk\n" + sound) == ()
+    assert describe_damage(sound) == ()
+    assert describe_damage(b"junk\n" + sound) == ()
     moved = sound.replace(b"startxref\n", b"startxref\n9")
-    assert damage(moved) == damage(sound[:-7]) == (WARNING,)
+    assert describe_damage(moved) == describe_damage(sound[:-7]) == (WARNING,)
     (document,) = reading.parse(Path("a.pdf"), moved)
     assert WARNING in document.warnings
     assert "The fee for a berth is 600 pounds" in document.text

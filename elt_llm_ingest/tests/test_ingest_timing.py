@@ -6,7 +6,7 @@ import pytest
 
 from elt_llm_core.jobs import Expected
 from elt_llm_ingest import timing
-from elt_llm_ingest.cli import summary
+from elt_llm_ingest.cli import summary_text
 from elt_llm_ingest.timing import (
     ENOUGH,
     MOST,
@@ -32,7 +32,9 @@ def test_what_a_run_took_is_remembered_and_foretells_the_next(world):
     assert before.expected is not None
     assert before.expected.embedding is None
     assert not (world.files.parent / "data").exists()
-    assert "is not known before the first" in summary(before, "harbour", dry_run=True)
+    assert "is not known before the first" in summary_text(
+        before, "harbour", dry_run=True
+    )
     taken = world.run()
     assert taken.expected is None
     speed = read_speed(world.store.data_dir, world.embedder.digest)
@@ -41,7 +43,7 @@ def test_what_a_run_took_is_remembered_and_foretells_the_next(world):
     report = world.run(dry_run=True)
     size = sum(map(len, texts_of(world, report)))
     assert report.expected.embedding == pytest.approx(speed.seconds_for(size))
-    assert "It would take about 5 s." in summary(report, "harbour", dry_run=True)
+    assert "It would take about 5 s." in summary_text(report, "harbour", dry_run=True)
     assert read_speed(world.store.data_dir, "another model") is None
 
 

@@ -13,8 +13,8 @@ import format_files
 from elt_llm_core.document import BlockKind, ParsedDocument
 from elt_llm_core.errors import UsageError
 from elt_llm_ingest.cli import inspect
-from elt_llm_ingest.inspecting.inspection import render_view, view
-from elt_llm_ingest.inspecting.picture import COLOURS, draw
+from elt_llm_ingest.inspecting.inspection import inspection_record, render_view
+from elt_llm_ingest.inspecting.picture import COLOURS, draw_boxes
 from pdf_pages import WORDS, canvas_of, parsed, prose
 
 TABLE = "# Guide\n\nTable 1. Fees\n\n| Item | Fee |\n| --- | --- |\n| Berth | 20 |\n"
@@ -43,7 +43,7 @@ def test_everything_is_told_as_json(tmp_path):
 def test_people_see_the_beginning_and_how_to_see_the_rest(reading):
     text = "# A\n\n" + "\n\n".join(f"Paragraph {n}." for n in range(60))
     (document,) = reading.parse(Path("a.md"), text.encode())
-    found = view(document, "markdown", [])
+    found = inspection_record(document, "markdown", [])
     lines = render_view(found).split("\n")
     assert lines[1].endswith("0 pages; 1 heading, 60 paragraph")
     assert lines[-1] == "  ... 21 more; --all shows them"
@@ -53,8 +53,10 @@ def test_people_see_the_beginning_and_how_to_see_the_rest(reading):
 def test_the_picture_has_a_box_where_a_word_is(tmp_path, reading):
     data = format_files.page_pdf(["Harbour rules are here."])
     (document,) = reading.parse(Path("a.pdf"), data)
-    plain = Image.open(io.BytesIO(draw(Path("a.pdf"), data, without(document), 1)))
-    drawn = Image.open(io.BytesIO(draw(Path("a.pdf"), data, document, 1)))
+    plain = Image.open(
+        io.BytesIO(draw_boxes(Path("a.pdf"), data, without(document), 1))
+    )
+    drawn = Image.open(io.BytesIO(draw_boxes(Path("a.pdf"), data, document, 1)))
     left, top = document.pages[0].words[0][2:4]
     colour = COLOURS[document.blocks[0].kind]
     place = round(left * drawn.width), round(top * drawn.height)
@@ -76,12 +78,12 @@ def test_a_figure_is_drawn_around_its_picture_and_around_its_caption(tmp_path):
     canvas.save()
     document = parsed(path)
     page = document.pages[0]
-    (figure,) = view(document, "pdf", [])["figures"]
+    (figure,) = inspection_record(document, "pdf", [])["figures"]
     shown_picture, caption = figure["boxes"]
     sides = [shown_picture[side] * page.width for side in ("left", "right")]
     assert sides == pytest.approx([100, 400], abs=2)
     assert shown_picture["bottom"] < caption["top"] < caption["bottom"]
-    drawn = Image.open(io.BytesIO(draw(path, path.read_bytes(), document, 1)))
+    drawn = Image.open(io.BytesIO(draw_boxes(path, path.read_bytes(), document, 1)))
     colour = COLOURS[BlockKind.FIGURE]
     for box in (shown_picture, caption):
         left, top = round(box["left"] * drawn.width), round(box["top"] * drawn.height)
@@ -96,7 +98,7 @@ def without(document: ParsedDocument) -> ParsedDocument:
 def test_a_file_without_pages_says_so(reading):
     (document,) = reading.parse(Path("a.md"), TABLE.encode())
     with pytest.raises(UsageError, match="no page 1 to draw; files of this kind have"):
-        draw(Path("a.md"), TABLE.encode(), document, 1)
+        draw_boxes(Path("a.md"), TABLE.encode(), document, 1)
 
 
 def test_the_command_draws_and_checks_its_options(tmp_path):
@@ -134,4 +136,4 @@ def test_a_page_on_which_the_file_and_the_layout_disagree_is_marked(tmp_path):
         }
     )
     data = path.read_bytes()
-    assert draw(path, data, document, 1) != draw(path, data, plain, 1)
+    assert draw_boxes(path, data, document, 1) != draw_boxes(path, data, plain, 1)

@@ -92,12 +92,12 @@ def cpu_limits(monkeypatch) -> list[int]:
 
 
 def test_time_grows_with_what_is_done_up_to_what_is_configured(cpu_limits):
-    quota.more(5)
+    quota.allow_more_time(5)
     assert cpu_limits == [], "a process that is not confined has no limit"
-    quota.confine(60)
+    quota.limit_time(60)
     quota.begin(1_000_000)
-    quota.more(7)
-    quota.more(100)
+    quota.allow_more_time(7)
+    quota.allow_more_time(100)
     assert cpu_limits == [70, 53, 60, 70]
 
 
@@ -105,7 +105,7 @@ def test_pages_that_are_done_earn_time_and_memory(tmp_path, cpu_limits):
     told: list[int] = []
     path = long_pdf(tmp_path / "long.pdf")
     data = path.read_bytes()
-    quota.confine(1000, told.append)
+    quota.limit_time(1000, told.append)
     quota.begin(len(data))
     parse(path, data, Limits())
     assert told == [PAGES]

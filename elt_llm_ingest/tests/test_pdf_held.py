@@ -15,7 +15,7 @@ from elt_llm_ingest.readers.pdf import liteparse, pages
 from elt_llm_ingest.readers.pdf.document import parse
 from elt_llm_ingest.readers.pdf.liteparse import open_pdf
 from elt_llm_ingest.readers.pdf.pdfium import prefetch_pages
-from elt_llm_ingest.readers.spool import handed_over, map_file
+from elt_llm_ingest.readers.spool import map_file, share_large_pdf
 from elt_llm_ingest.sandbox.client import ReadingProcess
 from pdf_pages import PAGES, long_pdf
 
@@ -125,14 +125,14 @@ def test_a_mail_that_looks_like_a_pdf_is_a_mail(tmp_path, folder):
 
 
 def test_only_large_pdfs_are_copied_and_only_where_there_is_room(folder, monkeypatch):
-    with handed_over(b"%PDF-1.7 of some size") as file:
+    with share_large_pdf(b"%PDF-1.7 of some size") as file:
         assert file is not None
         assert file.read_bytes() == b"%PDF-1.7 of some size"
         assert file.stat().st_mode & 0o777 == 0o600
-    with handed_over(b"plain text") as file:
+    with share_large_pdf(b"plain text") as file:
         assert file is None
     monkeypatch.setattr(holding, "NAME", "no/" * 2000)
-    with handed_over(b"%PDF-1.7 of some size") as file:
+    with share_large_pdf(b"%PDF-1.7 of some size") as file:
         assert file is None
     assert list(folder.iterdir()) == []
 
@@ -142,7 +142,7 @@ def test_the_copy_of_a_killed_process_goes_with_the_next_one(folder):
     left.mkdir()
     (left / "held.pdf").write_bytes(b"%PDF-1.7 that nobody reads any more")
     (left / ".lock").touch()
-    with handed_over(b"%PDF-1.7 of some size") as file:
+    with share_large_pdf(b"%PDF-1.7 of some size") as file:
         assert file is not None
         assert not left.exists()
 

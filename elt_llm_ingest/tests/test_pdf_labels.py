@@ -6,7 +6,7 @@ from reportlab.lib.utils import ImageReader
 
 from elt_llm_core.document import Block, BlockKind, Page
 from elt_llm_ingest.readers.pdf.blocks import add_rule_numbers
-from elt_llm_ingest.readers.pdf.boilerplate import pages_needed, without_noise
+from elt_llm_ingest.readers.pdf.boilerplate import pages_needed, remove_boilerplate
 from pdf_pages import canvas_of, parsed, prose
 
 WORDS = "The harbours of the coast were counted in both years by the offices there."
@@ -32,7 +32,7 @@ def kinds_after_filter(
         )
         at += len(words)
     made = [Page(number=n, width=100, height=100, words=w) for n, w in pages.items()]
-    return [block.kind for block in without_noise(text, blocks, made)]
+    return [block.kind for block in remove_boilerplate(text, blocks, made)]
 
 
 TEXT, HEAD, EDGE = BlockKind.PARAGRAPH, BlockKind.HEADING, BlockKind.FURNITURE

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from elt_llm_core.document import Block, BlockKind, ParsedDocument
-from elt_llm_ingest.readers.pdf.blocks import shouts
+from elt_llm_ingest.readers.pdf.blocks import is_capitals_heading
 from pdf_pages import canvas_of, parsed, prose
 
 BODY = "applies to every boat in the harbour and to all who work on one of them,"
@@ -87,7 +87,7 @@ def test_the_path_ends_with_the_paragraph_and_numbers_go_on(tmp_path):
     ],
 )
 def test_numbered_capitals_are_headings_and_doses_and_names_none(line, below, heading):
-    assert shouts(line, below) == heading
+    assert is_capitals_heading(line, below) == heading
 
 
 def test_numbered_capitals_of_the_body_size_open_a_section(tmp_path):

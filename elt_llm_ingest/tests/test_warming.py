@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from elt_llm_ingest.warming import collector_at_rest
+from elt_llm_ingest.warming import pause_garbage_collection
 
 ENGLISH = (
     "The fee for a berth is due in June, and it is paid to the office of the port."
@@ -78,6 +78,6 @@ def test_the_detector_is_loaded_where_the_first_file_needs_it(
 
 
 def test_the_collector_goes_on_after_a_failed_import():
-    with pytest.raises(ZeroDivisionError), collector_at_rest():
+    with pytest.raises(ZeroDivisionError), pause_garbage_collection():
         assert 1 / gc.isenabled()
     assert gc.isenabled()

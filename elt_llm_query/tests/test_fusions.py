@@ -14,11 +14,11 @@ from elt_llm_query.retrieval.fusion import (
     convex,
     dist_based,
     exact_convex,
+    list_weights,
     min_max,
     order_hits,
     relative_score,
     rrf,
-    shares,
     weighted_rrf,
 )
 
@@ -131,9 +131,9 @@ def test_equal_scores_count_fully_and_nothing_is_nothing():
 
 def test_shares_go_to_the_kinds_that_are_there():
     dense, keyword = HitList("dense", ()), HitList("keyword", ())
-    assert shares([dense, keyword], 0.3) == [0.3, 0.7]
-    assert shares([keyword], 0.3) == [1.0]
-    assert shares([dense, dense, keyword], 0.3) == [0.15, 0.15, 0.7]
+    assert list_weights([dense, keyword], 0.3) == [0.3, 0.7]
+    assert list_weights([keyword], 0.3) == [1.0]
+    assert list_weights([dense, dense, keyword], 0.3) == [0.15, 0.15, 0.7]
 
 
 @pytest.mark.parametrize("name", sorted(FUSIONS.known()))

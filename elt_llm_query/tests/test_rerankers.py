@@ -20,7 +20,7 @@ from elt_llm_query.query import search_collections
 from elt_llm_query.rerankers.model_rerank import ModelRerank, relevances
 from elt_llm_query.rerankers.onnx import OnnxCrossEncoder
 from elt_llm_query.rerankers.stored_vectors import StoredVectorRerank
-from elt_llm_query.resilience import GuardedRerank, in_time
+from elt_llm_query.resilience import GuardedRerank, run_in_time
 from elt_llm_query.retrieval.hybrid import KeywordRetriever
 from elt_llm_query.stages import RERANKERS
 from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
@@ -190,14 +190,14 @@ def test_what_the_work_raises_or_returns_comes_through():
         raise TimeoutError("mine")
 
     with pytest.raises(TimeoutError, match="mine"):
-        in_time(5, late)
-    assert in_time(5, threading.current_thread) is not threading.main_thread()
-    assert in_time(None, threading.current_thread) is threading.main_thread()
+        run_in_time(5, late)
+    assert run_in_time(5, threading.current_thread) is not threading.main_thread()
+    assert run_in_time(None, threading.current_thread) is threading.main_thread()
 
 
 def test_the_time_allowed_is_told_and_not_what_was_left_of_it():
     with pytest.raises(ModelError, match="more than 5 s"):
-        in_time(0.01, lambda: time.sleep(0.5), 5)
+        run_in_time(0.01, lambda: time.sleep(0.5), 5)
 
 
 def test_late_work_keeps_no_process_from_ending():

@@ -10,7 +10,7 @@ from elt_llm_core.testing import HashEmbedding
 from elt_llm_query.engine import build_engine
 from elt_llm_query.rerankers.stored_vectors import StoredVectorRerank
 from elt_llm_query.resilience import GuardedRerank
-from elt_llm_query.retrieval.fusion import HitList, shares
+from elt_llm_query.retrieval.fusion import HitList, list_weights
 from elt_llm_query.retrieval.hybrid import (
     DenseRetriever,
     HybridRetriever,
@@ -88,7 +88,7 @@ def test_a_transform_works_in_plain_llama_index(hashed):
 
 def test_lists_of_a_kind_share_by_their_weights():
     lists = [HitList("dense", (), 3.0), HitList("dense", ()), HitList("keyword", ())]
-    assert shares(lists, 0.4) == pytest.approx([0.3, 0.1, 0.6])
+    assert list_weights(lists, 0.4) == pytest.approx([0.3, 0.1, 0.6])
 
 
 @pytest.mark.parametrize("stage", ["transform", "candidate", "postprocessor"])

@@ -19,7 +19,7 @@ from elt_llm_query.caching.semantic_cache import (
     Kept,
     Key,
     SemanticCache,
-    rare_in,
+    rarity_test,
     same_words,
 )
 from elt_llm_query.plan import CacheOutcome
@@ -142,7 +142,7 @@ def test_another_word_makes_it_a_part_at_most(asked, held):
 
 
 def test_a_rare_word_makes_it_a_part_at_most(world):
-    rare = rare_in([world.store.open(name) for name in BOTH])
+    rare = rarity_test([world.store.open(name) for name in BOTH])
     assert rare("overdue")
     assert rare("zebra")
     look = looked(
@@ -156,7 +156,7 @@ def test_a_word_of_many_chunks_is_not_rare(tmp_path):
     store, models = Store(tmp_path), Models(HashEmbedding())
     parts = [("Rules", f"The club keeps record {n}.") for n in range(11)]
     fill(store, models, {"club": [make_document("A", parts)]})
-    rare = rare_in([store.open("club")])
+    rare = rarity_test([store.open("club")])
     assert not rare("clubs")
     assert rare("keeper")
     store.close()

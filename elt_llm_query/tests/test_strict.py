@@ -11,7 +11,7 @@ from elt_llm_core.results import Status, Support
 from elt_llm_query.grounding.citations import NOTHING_STANDS, UNVERIFIED, cite_answer
 from elt_llm_query.grounding.claim_support import supporting
 from elt_llm_query.grounding.quote_match import check_quote
-from elt_llm_query.grounding.statement_lookup import everything
+from elt_llm_query.grounding.statement_lookup import shown_text
 from elt_llm_query.grounding.statements import LABEL, DraftStatement
 from elt_llm_query.grounding.unsupported_words import tells_nothing
 from elt_llm_query.prompts import NO_SURE_ANSWER, REFUSAL
@@ -65,14 +65,14 @@ def proved(text):
     draft = DraftStatement("", text)
     rest = re.sub(r"^(?:[\W_]|\d+\.)+", "", draft.plain)  # stray marks before it
     for quote in draft.quotes:
-        if not any(check_quote(quote, everything(o)).stands for o in SOURCES):
+        if not any(check_quote(quote, shown_text(o)).stands for o in SOURCES):
             return False
         rest = rest.replace(quote, " ")
     return (
         tells_nothing(rest)
         or not any(map(str.isalnum, rest))
         or any(
-            check_quote(rest, everything(o)).stands or supporting(rest, o).stands
+            check_quote(rest, shown_text(o)).stands or supporting(rest, o).stands
             for o in SOURCES
         )
     )

@@ -37,9 +37,9 @@ def look(root: Path) -> dict[str, Any]:
     """Documents and chunks as stored, and every fault of truth and indexes."""
     if not (root / "truth.sqlite3").exists():
         return {"documents": {}, "faults": []}
-    with memory_copy(root) as truth:
-        documents = documents_of(truth)
-        faults = [*truth_faults(truth), *index_faults(root, truth)]
+    with memory_copy(root) as database:
+        documents = documents_of(database)
+        faults = [*truth_faults(database), *index_faults(root, database)]
     return {"documents": documents, "faults": faults}
 
 
@@ -60,16 +60,16 @@ class memory_copy:  # noqa: N801
         self._memory.close()
 
 
-def has_tables(truth: sqlite3.Connection) -> bool:
-    return bool(truth.execute("pragma user_version").fetchone()[0])
+def has_tables(database: sqlite3.Connection) -> bool:
+    return bool(database.execute("pragma user_version").fetchone()[0])
 
 
-def documents_of(truth: sqlite3.Connection) -> dict[str, Any]:
+def documents_of(database: sqlite3.Connection) -> dict[str, Any]:
     """Document id to its row and its chunks: id, ordinal, text and vector digests."""
-    if not has_tables(truth):
+    if not has_tables(database):
         return {}
     found: dict[str, Any] = {}
-    for row in truth.execute(
+    for row in database.execute(
         "select document_id, collection, uri, part, name, sha256, parser, config_key, "
         "text, blocks from document order by document_id"
     ):
@@ -77,7 +77,7 @@ def documents_of(truth: sqlite3.Connection) -> dict[str, Any]:
             "row": [*row[1:8], digest(row[8]), digest(row[9])],
             "nodes": [],
         }
-    for row in truth.execute(
+    for row in database.execute(
         "select document_id, node_id, ordinal, kind, page, text, index_text, metadata, "
         "vector from node order by document_id, ordinal, node_id"
     ):
@@ -91,16 +91,18 @@ def digest(value: bytes | str) -> str:
     return sha256(data).hexdigest()[:16]
 
 
-def truth_faults(truth: sqlite3.Connection) -> Iterator[str]:
+def truth_faults(database: sqlite3.Connection) -> Iterator[str]:
     """Faults of the database file alone."""
-    (state,) = truth.execute("pragma integrity_check").fetchone()
+    (state,) = database.execute("pragma integrity_check").fetchone()
     if state != "ok":
         yield f"integrity: {state}"
-    if not has_tables(truth):
+    if not has_tables(database):
         return
-    yield from (f"orphan: {row}" for row in truth.execute("pragma foreign_key_check"))
+    yield from (
+        f"orphan: {row}" for row in database.execute("pragma foreign_key_check")
+    )
     try:
-        truth.execute("insert into words(words, rank) values('integrity-check', 1)")
+        database.execute("insert into words(words, rank) values('integrity-check', 1)")
     except sqlite3.DatabaseError as error:
         yield f"the word index does not fit the chunks: {error}"
     statements = {
@@ -116,7 +118,7 @@ def truth_faults(truth: sqlite3.Connection) -> Iterator[str]:
         "join node n using (node_id) where r.seq > n.seq",
     }
     for name, statement in statements.items():
-        if (count := truth.execute(statement).fetchone()[0]) != 0:
+        if (count := database.execute(statement).fetchone()[0]) != 0:
             yield f"{name}: {count}"
 
 
@@ -129,14 +131,14 @@ def manifests(root: Path) -> Iterator[tuple[IndexFolder, Manifest]]:
         yield folder, manifest
 
 
-def index_faults(root: Path, truth: sqlite3.Connection) -> Iterator[str]:
+def index_faults(root: Path, database: sqlite3.Connection) -> Iterator[str]:
     """Faults of what is published, each opened by hand, and of the store's own view."""
     try:
         published = list(manifests(root))
         for folder, manifest in published:
             place = folder.path(manifest.generation)
             folder.check(place)
-            yield from generation_faults(place, manifest, truth)
+            yield from generation_faults(place, manifest, database)
     except (GenerationError, OSError, ValueError) as error:
         yield f"published: {error}"
         return
@@ -155,7 +157,7 @@ def index_faults(root: Path, truth: sqlite3.Connection) -> Iterator[str]:
 
 
 def generation_faults(
-    place: Path, manifest: Manifest, truth: sqlite3.Connection
+    place: Path, manifest: Manifest, database: sqlite3.Connection
 ) -> Iterator[str]:
     """A generation against the chunks that the truth says it holds."""
     name, seq = manifest.collection, manifest.seq
@@ -163,9 +165,9 @@ def generation_faults(
     if not len(set(ids)) == len(ids) == manifest.nodes:
         yield f"{name}: {len(ids)} ids, the manifest says {manifest.nodes}"
     old = "select node_id, length(vector) from node where collection = ? and seq <= ?"
-    kept = dict(truth.execute(old, (name, seq)).fetchall())
+    kept = dict(database.execute(old, (name, seq)).fetchall())
     gone = "select node_id from removed where collection = ? and seq > ?"
-    removed = {row[0] for row in truth.execute(gone, (name, seq))}
+    removed = {row[0] for row in database.execute(gone, (name, seq))}
     if kept.keys() - set(ids) or set(ids) - kept.keys() - removed:
         yield f"{name}: the generation holds other chunks than the truth at {seq}"
     blind = {node for node, size in kept.items() if not size}

@@ -12,7 +12,7 @@ from elt_llm_core.config.bm25 import Recipe
 from elt_llm_core.document import Block, BlockKind, ParsedDocument
 from elt_llm_core.language.tokens import tokenize
 from elt_llm_core.store import NewDocument, Store
-from elt_llm_core.store.index.bm25 import side_by_side
+from elt_llm_core.store.index.bm25 import join_neighbours
 from elt_llm_core.testing.fakes import HashEmbedding
 
 EMBEDDER = HashEmbedding(dimension=32)
@@ -105,11 +105,11 @@ def bm25(texts: dict[str, str], question: str) -> dict[str, float]:
     """
     said = dict(zip(texts, tokenize(texts.values()), strict=True))
     lengths = {node: len(tokens) for node, tokens in said.items()}
-    counts = {node: Counter([*t, *side_by_side(t)]) for node, t in said.items()}
+    counts = {node: Counter([*t, *join_neighbours(t)]) for node, t in said.items()}
     average = sum(lengths.values()) / max(len(lengths), 1) or 1.0
     scores: Counter[str] = Counter()
     asked = tokenize([question])[0]
-    for token in (*asked, *side_by_side(asked)):
+    for token in (*asked, *join_neighbours(asked)):
         having = [node for node, c in counts.items() if token in c]
         idf = log1p((len(counts) - len(having) + 0.5) / (len(having) + 0.5))
         for node in having:

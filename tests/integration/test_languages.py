@@ -11,7 +11,7 @@ from elt_llm_core.jobs import JOBS, JobContext
 from elt_llm_core.models.factory import build_models
 from elt_llm_core.results import DegradationKind, QueryResult, Status, Support
 from elt_llm_core.store import Collection, Store
-from elt_llm_core.store.database.reader import Truth
+from elt_llm_core.store.database.reader import Database
 from elt_llm_query import query_collections
 from elt_llm_query.render import answer_text
 
@@ -215,7 +215,9 @@ def test_words_are_found_alike_with_and_without_the_index(
     assert indexed.generation
     assert indexed.languages == set(PAGES)
     assert indexed.recipe == DEFAULT
-    bare = Collection(Truth(desk.store.data_dir), indexed.card, None, "for this test")
+    bare = Collection(
+        Database(desk.store.data_dir), indexed.card, None, "for this test"
+    )
     assert bare.languages == indexed.languages
     found = _words_alone(indexed, question)
     assert found == _words_alone(bare, question)

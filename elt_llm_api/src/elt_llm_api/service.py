@@ -28,7 +28,7 @@ from elt_llm_core.errors import (
 from elt_llm_core.files.scratch import Scratch
 from elt_llm_core.graph.model_graph import ModelGraph, open_graph
 from elt_llm_core.job_records import JobRecord
-from elt_llm_core.job_runs import run_kept
+from elt_llm_core.job_runs import run_recorded_job
 from elt_llm_core.jobs import (
     JOBS,
     JobContext,
@@ -175,7 +175,10 @@ class QueryService:
         return self.store.collections()
 
     def require_sound(self) -> None:
-        """Raise TruthError if the database is damaged; checked until once sound."""
+        """Raise UnusableDatabaseError if the database is damaged.
+
+        It is checked until it was once sound.
+        """
         if not self._sound:
             require_sound(self.store.data_dir)
             self._sound = True
@@ -542,4 +545,4 @@ def _run_kept(record: JobRecord, runner: Runner, context: JobContext) -> JobRepo
 
     label = ", ".join(record.options["collections"])
     named = record.model_copy(update={"label": label})
-    return run_kept(context, named, run).model_copy(update={"files": files})
+    return run_recorded_job(context, named, run).model_copy(update={"files": files})

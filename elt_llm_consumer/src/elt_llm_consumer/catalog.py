@@ -46,7 +46,7 @@ from elt_llm_consumer.optional_reader import (
     list_placing_failures,
     open_placer,
     open_reader,
-    unread,
+    unread_passages,
 )
 from elt_llm_consumer.product import (
     check_schema,
@@ -160,7 +160,7 @@ class CatalogJob(ProductJob):
                 **dict(sorted(sources.items())), **reviews, invalid=len(invalid)
             ),
             degradations=(
-                *unread(reader),
+                *unread_passages(reader),
                 *list_placing_failures(placer),
                 *batch.degradations,
                 *invalid,

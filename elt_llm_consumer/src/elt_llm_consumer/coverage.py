@@ -23,7 +23,7 @@ from elt_llm_consumer.linking.model_entities import (
     read_model,
 )
 from elt_llm_consumer.linking.similarity import SemanticIndex
-from elt_llm_consumer.optional_reader import open_reader, unread
+from elt_llm_consumer.optional_reader import open_reader, unread_passages
 from elt_llm_consumer.product import (
     check_schema,
     default_path,
@@ -60,7 +60,7 @@ class Gap(Record):
     match: str
 
 
-def gaps(entities: Sequence[Entity], index: TreatmentIndex) -> list[Gap]:
+def list_gaps(entities: Sequence[Entity], index: TreatmentIndex) -> list[Gap]:
     """Return a row for each entity and for each term without one, sorted by name.
 
     Args:
@@ -171,7 +171,9 @@ class CoverageJob(ProductJob):
             "properties/gaps/items",
         )
         content = {
-            "summary": summary(rows, [Gap.model_validate(gap) for gap in valid_gaps]),
+            "summary": count_verdicts(
+                rows, [Gap.model_validate(gap) for gap in valid_gaps]
+            ),
             "entities": rows,
             "gaps": valid_gaps,
         }
@@ -183,7 +185,7 @@ class CoverageJob(ProductJob):
                 **reviews,
                 invalid=len(invalid),
             ),
-            degradations=(*unread(reader), *batch.degradations, *invalid),
+            degradations=(*unread_passages(reader), *batch.degradations, *invalid),
             items=batch.failures,
         )
         path = self.output or default_path(
@@ -267,7 +269,7 @@ class CoverageScorer:
 
     def gaps(self) -> list[Gap]:
         """Return the gap analysis of model and handbook."""
-        return gaps(self.model.entities, self.index)
+        return list_gaps(self.model.entities, self.index)
 
     def _evidence(
         self,
@@ -327,7 +329,9 @@ def _mean(scores: Sequence[float]) -> float:
     return round(sum(scores) / len(scores), 4) if scores else 0.0
 
 
-def summary(rows: Sequence[Mapping[str, Any]], gaps: Sequence[Gap]) -> dict[str, Any]:
+def count_verdicts(
+    rows: Sequence[Mapping[str, Any]], gaps: Sequence[Gap]
+) -> dict[str, Any]:
     """Return counts by verdict and gap status, and the shares covered and matched.
 
     Both shares are the same: an entity is matched where it is covered. `ambiguous` are

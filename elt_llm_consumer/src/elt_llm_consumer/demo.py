@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from elt_llm_core.cli.terminal import in_line
+from elt_llm_core.cli.terminal import escape_line
 from elt_llm_core.config.domain_packs import Pack
 from elt_llm_core.errors import ConfigError
 from elt_llm_core.jobs import JOBS, PARTIAL, JobContext, JobReport, run_job
@@ -162,7 +162,9 @@ def demo_text(report: DemoReport, pack: Pack, data_dir: Path) -> str:
         lines += ["", "Degradations:"]
         for problem in report.degradations:
             where = f" ({problem.collection})" if problem.collection else ""
-            lines.append(f"  {problem.kind.value}{where}: {in_line(problem.detail)}")
+            lines.append(
+                f"  {problem.kind.value}{where}: {escape_line(problem.detail)}"
+            )
     lines += ["", f"Open the page: uv run elt-llm serve --data-dir {data_dir}"]
     return "\n".join(lines)
 

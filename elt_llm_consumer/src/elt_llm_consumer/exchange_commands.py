@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from elt_llm_core.cli.common import COLLECTION, CommandContext, common_options
-from elt_llm_core.cli.terminal import in_line
+from elt_llm_core.cli.terminal import escape_line
 
 if TYPE_CHECKING:
     from elt_llm_consumer.exchange.glossary_format import GlossaryFormat
@@ -197,7 +197,7 @@ def _report_text(report: "ExchangeReport") -> str:
     counts = ", ".join(f"{number} {name}" for name, number in report.counts.items())
     lines = [f"{report.action} {report.format}: {counts}"]
     lines += [f"  {name:<10} {path}" for name, path in sorted(report.files.items())]
-    lines += [f"  {in_line(note)}" for note in report.notes]
+    lines += [f"  {escape_line(note)}" for note in report.notes]
     refused = [one for one in report.problems if one.is_error]
     unsure = [one for one in report.problems if not one.is_error]
     lines += _list_lines("the target would reject", [one.sentence() for one in refused])
@@ -220,6 +220,6 @@ def _group_problems(problems: "Sequence[Problem]") -> list[str]:
 
 
 def _list_lines(title: str, sentences: Sequence[str]) -> list[str]:
-    lines = [f"  {title}: {in_line(one)}" for one in sentences[:_SHOWN]]
+    lines = [f"  {title}: {escape_line(one)}" for one in sentences[:_SHOWN]]
     more = len(sentences) - _SHOWN
     return [*lines, f"  {title}: {more} more (--json has all)"] if more > 0 else lines

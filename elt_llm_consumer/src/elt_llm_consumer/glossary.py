@@ -16,7 +16,7 @@ from elt_llm_consumer.linking.model_entities import (
     read_aliases,
     read_model,
 )
-from elt_llm_consumer.optional_reader import open_reader, unread
+from elt_llm_consumer.optional_reader import open_reader, unread_passages
 from elt_llm_consumer.product import (
     check_schema,
     default_path,
@@ -159,7 +159,7 @@ class GlossaryJob(ProductJob):
             counts=batch.counts_with(
                 terms=len(rows), invalid=len(invalid), **reviews, **spent
             ),
-            degradations=(*unread(reader), *batch.degradations, *invalid),
+            degradations=(*unread_passages(reader), *batch.degradations, *invalid),
             items=batch.failures,
         )
         csv_file, json_file, undefined_file = self._files(context)

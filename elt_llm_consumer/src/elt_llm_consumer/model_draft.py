@@ -25,7 +25,7 @@ from elt_llm_consumer.definitions.terms import clean, fold, fold_word
 from elt_llm_consumer.exchange.archimate_file import ArchimateEntry, write_exchange
 from elt_llm_consumer.linking.mentions import MentionIndex
 from elt_llm_consumer.linking.similarity import SemanticIndex
-from elt_llm_consumer.optional_reader import open_reader, unread
+from elt_llm_consumer.optional_reader import open_reader, unread_passages
 from elt_llm_consumer.product import (
     check_schema,
     default_path,
@@ -88,7 +88,7 @@ class ModelDraftJob(ProductJob):
                 relationships=len(relations),
                 invalid=len(invalid),
             ),
-            degradations=(*unread(reader), *batch.degradations, *invalid),
+            degradations=(*unread_passages(reader), *batch.degradations, *invalid),
             items=batch.failures,
         )
         path = self.output or default_path(

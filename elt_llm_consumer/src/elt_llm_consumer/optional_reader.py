@@ -25,7 +25,7 @@ def open_reader(
     return HandbookReader(models.llm, context, fresh=fresh)
 
 
-def unread(reader: "HandbookReader | None") -> tuple[Degradation, ...]:
+def unread_passages(reader: "HandbookReader | None") -> tuple[Degradation, ...]:
     """Return what a reader could not read; nothing without a reader."""
     return () if reader is None else tuple(reader.degradations())
 

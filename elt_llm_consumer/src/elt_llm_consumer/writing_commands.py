@@ -79,15 +79,17 @@ def _list_reports(ctx: CommandContext) -> None:
         find_template,
         known_templates,
     )
-    from elt_llm_core.cli.terminal import in_line, text_table
+    from elt_llm_core.cli.terminal import escape_line, text_table
     from elt_llm_core.versions import VersionKind
 
     titles = {name: find_template(name).title for name in known_templates()}
     rows = ctx.store.versions.rows(VersionKind.REPORT)
 
     def human() -> str:
-        lines = [f"  {name:<24} {in_line(title)}" for name, title in titles.items()]
-        table = [(r.subject, str(r.number), r.created, in_line(r.title)) for r in rows]
+        lines = [f"  {name:<24} {escape_line(title)}" for name, title in titles.items()]
+        table = [
+            (r.subject, str(r.number), r.created, escape_line(r.title)) for r in rows
+        ]
         head = ("report", "version", "written", "title")
         kept = text_table(head, table) if table else "There are no reports."
         return "\n".join(["Templates:", *lines, "", kept])
@@ -121,7 +123,7 @@ def list_topics(ctx: CommandContext, /, **options: Any) -> None:
     import json
     import tempfile
 
-    from elt_llm_core.cli.terminal import in_line, text_table
+    from elt_llm_core.cli.terminal import escape_line, text_table
     from elt_llm_core.jobs import JOBS
 
     ctx.require_named_data()
@@ -133,7 +135,12 @@ def list_topics(ctx: CommandContext, /, **options: Any) -> None:
 
     def human() -> str:
         rows = [
-            (one["id"], in_line(one["name"]), in_line(one["category"]), _numbers(one))
+            (
+                one["id"],
+                escape_line(one["name"]),
+                escape_line(one["category"]),
+                _numbers(one),
+            )
             for one in listed
         ]
         return text_table(("id", "topic", "category", "summaries"), rows)

@@ -155,7 +155,7 @@ _GROUP = TypeAdapter(list[Block])
 WordRow = tuple[int, int, float, float, float, float]
 
 
-def fine(fraction: float) -> int:
+def to_fine_units(fraction: float) -> int:
     """Return a fraction as the nearest integer number of `FINE` units."""
     scaled = fraction * FINE
     near = round(scaled)

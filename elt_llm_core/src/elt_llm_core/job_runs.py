@@ -27,7 +27,7 @@ LOOK_SECONDS = 0.5  # seconds between two checks for a stop request
 Begun = Callable[[JobRecord, Patience], None]
 
 
-def run_kept(
+def run_recorded_job(
     context: JobContext,
     record: JobRecord,
     runner: Runner,

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from core_stores import new_document, put
 from elt_llm_core.store import Store
-from elt_llm_core.store.database.reader import Truth
+from elt_llm_core.store.database.reader import Database
 
 
 def fill(root: Path) -> None:
@@ -37,7 +37,7 @@ def fill(root: Path) -> None:
 
 def content(root: Path) -> dict[str, object]:
     """All that the truth holds, in a form that JSON can keep."""
-    store, truth = Store(root), Truth(root)
+    store, database = Store(root), Database(root)
     documents = [d for name in ("parts", "rules") for d in store.documents(name)]
     return {
         "documents": [d.model_dump(mode="json") for d in documents],
@@ -61,7 +61,7 @@ def content(root: Path) -> dict[str, object]:
         "vectors": {
             node: hashlib.sha256(vector).hexdigest()
             for name in ("parts", "rules")
-            for node, _, vector in truth.index_rows(name)
+            for node, _, vector in database.index_rows(name)
         },
         "journal": store.journal.rows("run"),
     }

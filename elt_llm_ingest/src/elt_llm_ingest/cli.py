@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from elt_llm_core.cli.common import COLLECTION, CommandContext, common_options
-from elt_llm_core.cli.terminal import count_of, harmless, in_line, json_text
+from elt_llm_core.cli.terminal import count_of, escape_controls, escape_line, json_text
 
 if TYPE_CHECKING:
     from elt_llm_core.cli.interrupt import Stop
@@ -57,15 +57,15 @@ def ingest(ctx: CommandContext, /, paths: tuple[str, ...], **options: Any) -> No
     is reported and the rest continues. Ctrl-C stops after the current file, twice at
     once; the same command resumes where it stopped.
     """
-    from elt_llm_core.cli.interrupt import stoppable
+    from elt_llm_core.cli.interrupt import stop_on_signals
 
     ctx.require_writer(options["wait"], needed=not options["dry_run"])
     options["password"] = ask_passwords(options["password"])
-    with stoppable() as stop:
+    with stop_on_signals() as stop:
         report = _run(ctx, paths, options, stop)
     dry = options["dry_run"]
     name = options["collection"]
-    ctx.emit(report, lambda: summary(report, name, dry_run=dry))
+    ctx.emit(report, lambda: summary_text(report, name, dry_run=dry))
     ctx.exit(stop.exit_code if report.stopped else report.exit_code)
 
 
@@ -85,7 +85,7 @@ def watch(
     reported and the file tried again later. While another process writes, it waits.
     With --json, a line for each ingest.
     """
-    from elt_llm_core.cli.interrupt import stoppable
+    from elt_llm_core.cli.interrupt import stop_on_signals
     from elt_llm_core.errors import EltLlmError, UsageError
     from elt_llm_core.identifiers import collection_id
     from elt_llm_ingest.watch import FOREVER, Watch
@@ -97,7 +97,7 @@ def watch(
         )
     options["wait"] = FOREVER
     options["password"] = ask_passwords(options["password"])
-    with stoppable() as stop:
+    with stop_on_signals() as stop:
         output = _WatchOutput(ctx, options["collection"])
         for report_failure in Watch(paths, interval, stop).changes():
             try:
@@ -120,12 +120,12 @@ class _WatchOutput:
         if self._ctx.as_json:
             click.echo(json_text(report.model_dump(mode="json"), indent=None))
         else:
-            click.echo(harmless(summary(report, self._collection)))
+            click.echo(escape_controls(summary_text(report, self._collection)))
 
     def print_error(self, error: "EltLlmError") -> None:
         """Print an error; the watch continues."""
         self._ctx.end_progress()
-        click.echo(harmless(f"elt-llm: {error}"), err=True)
+        click.echo(escape_controls(f"elt-llm: {error}"), err=True)
         if self._ctx.as_json:
             problem: dict[str, Any] = {
                 "code": error.code,
@@ -252,7 +252,7 @@ def priority(
     )
 
 
-def summary(report: "JobReport", collection: str, *, dry_run: bool = False) -> str:
+def summary_text(report: "JobReport", collection: str, *, dry_run: bool = False) -> str:
     """Return a line with the outcome, then a line for each notice."""
     counts = report.counts
     done = "Would take" if dry_run else "Took"
@@ -268,7 +268,7 @@ def summary(report: "JobReport", collection: str, *, dry_run: bool = False) -> s
         f"{counts['chunks']} chunks, {embedded}."
     )
     items = [_line(item) for item in report.items if item.outcome != "unchanged"]
-    notes = [f"  {in_line(d.detail)}" for d in report.degradations]
+    notes = [f"  {escape_line(d.detail)}" for d in report.degradations]
     if counts.get("reindexed"):
         notes.append("  The keyword index was rebuilt by the `keywords` settings.")
     if report.expected is not None:
@@ -281,11 +281,11 @@ def summary(report: "JobReport", collection: str, *, dry_run: bool = False) -> s
 
 
 def _line(item: "ItemOutcome") -> str:
-    name = in_line(item.name)
+    name = escape_line(item.name)
     if item.outcome == "failed":
         return f"  failed     {name}"
     size = f"{item.chunks} chunks, {item.to_embed} to embed" if item.chunks else ""
-    detail = "; ".join(filter(None, (size, in_line(item.detail))))
+    detail = "; ".join(filter(None, (size, escape_line(item.detail))))
     return f"  {item.outcome:<10} {name}" + (f": {detail}" if detail else "")
 
 
@@ -321,8 +321,8 @@ def inspect(
     from elt_llm_core.files.atomic import write_atomic
     from elt_llm_ingest.chunking import Chunking
     from elt_llm_ingest.discovery import read_bytes
-    from elt_llm_ingest.inspecting.inspection import render_view, view
-    from elt_llm_ingest.inspecting.picture import draw
+    from elt_llm_ingest.inspecting.inspection import inspection_record, render_view
+    from elt_llm_ingest.inspecting.picture import draw_boxes
     from elt_llm_ingest.limits import limits_of
     from elt_llm_ingest.sandbox.client import ReadingProcess
     from elt_llm_ingest.sandbox.passwords import load_passwords
@@ -341,10 +341,13 @@ def inspect(
         raise UsageError(f"{file.name} has no part {part!r}", f"its parts: {parts}")
     if png is not None and page is not None:
         shown_one, tried = chosen or documents[0], passwords.of(file)
-        write_atomic(png, draw(file, data, shown_one, page, tried))
+        write_atomic(png, draw_boxes(file, data, shown_one, page, tried))
     chunking = Chunking(ctx.config, ctx.models)
     wanted = [chosen] if part and chosen else documents
-    found = [view(document, loader, chunking.cut(document)) for document in wanted]
+    found = [
+        inspection_record(document, loader, chunking.cut(document))
+        for document in wanted
+    ]
     ctx.emit(
         {"file": file.name, "documents": found},
         lambda: "\n\n".join(render_view(one, everything=everything) for one in found),

@@ -147,7 +147,7 @@ def make_plan(
         if path.is_dir():
             _add_folder(plan, path)
         elif path.exists() and not path.is_file():
-            plan.failed.append(not_regular(path))
+            plan.failed.append(not_regular_error(path))
         elif path.exists():
             uri = uris[index] if uris else path.absolute().as_uri()
             title = titles[index] if titles else ""
@@ -244,7 +244,7 @@ def _list_readable(
             status = path.stat()
         target = path.resolve() if is_link else real(path.parent)
         if not (stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode)):
-            plan.failed.append(not_regular(path))
+            plan.failed.append(not_regular_error(path))
         elif not target.is_relative_to(root):
             plan.notes.append(
                 f"{path} is a link to a place outside {folder} and was not read"
@@ -328,7 +328,7 @@ def hash_file(path: Path, limits: Limits) -> tuple[str, int]:
 def check_regular(path: Path) -> None:
     """Raise LoadError for a pipe, socket or device, because reading may never end."""
     if path.exists() and not path.is_file() and not path.is_dir():
-        raise not_regular(path)
+        raise not_regular_error(path)
 
 
 def guess_mime(path: Path) -> str:
@@ -353,6 +353,6 @@ def _as_load_errors(path: Path) -> Iterator[None]:
         raise LoadError(str(path), error.strerror or str(error)) from error
 
 
-def not_regular(path: Path) -> LoadError:
+def not_regular_error(path: Path) -> LoadError:
     """Return the error for a pipe, socket or device."""
     return LoadError(str(path), "it is not a regular file", "pass a regular file")

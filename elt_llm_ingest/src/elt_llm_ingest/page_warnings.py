@@ -39,7 +39,7 @@ def _plural(text: str, counts: bool) -> str:
     return _SINGULAR.sub(lambda word: _PLURAL[word[0]], text)
 
 
-def runs(numbers: Iterable[int]) -> list[str]:
+def join_page_runs(numbers: Iterable[int]) -> list[str]:
     """Format numbers in order with ranges: 3-5, 9."""
     stretches: list[list[int]] = []
     for number in sorted(set(numbers)):
@@ -62,7 +62,7 @@ class _Kind:
         """Return one sentence for all of them."""
         if len(self.pages) < 2:  # noqa: PLR2004
             return self.first
-        pages = _list_pages(runs(self.pages))
+        pages = _list_pages(join_page_runs(self.pages))
         if self.count:
             return f"{len(set(self.pages))} pages: {self.count} {text} ({pages})"
         return f"{pages} {text}"

@@ -47,7 +47,7 @@ from elt_llm_ingest.options import IngestOptions
 from elt_llm_ingest.sandbox.client import ReadingProcess
 from elt_llm_ingest.sandbox.passwords import load_passwords
 from elt_llm_ingest.state import IngestState, Todo
-from elt_llm_ingest.warming import collector_at_rest, warm_up
+from elt_llm_ingest.warming import pause_garbage_collection, warm_up
 
 if TYPE_CHECKING:
     from elt_llm_core.store.writer import Writer
@@ -112,7 +112,7 @@ class IngestPipeline:
         if any(file.error is None for file, _ in todo):
             require_space(context.store.data_dir, sum(file.size for file, _ in todo))
             with self._start_reader(todo) as process:
-                with collector_at_rest():
+                with pause_garbage_collection():
                     from elt_llm_ingest.indexing import Indexer  # noqa: PLC0415
                 Indexer(state, self._models, writer).process(todo, process)
         else:

@@ -49,7 +49,7 @@ def resident_mb(pid: int) -> float:
         return 0.0
 
 
-def confine(seconds: float, tell: Callable[[int], None] | None = None) -> None:
+def limit_time(seconds: float, tell: Callable[[int], None] | None = None) -> None:
     """Limit the further processor time of this process, whatever it reads.
 
     With several threads, processor time may advance faster than the clock. `tell` is
@@ -61,18 +61,18 @@ def confine(seconds: float, tell: Callable[[int], None] | None = None) -> None:
 
 
 def begin(size: int) -> None:
-    """Start reading a PDF of this size. Does nothing without `confine`."""
+    """Start reading a PDF of this size. Does nothing without `limit_time`."""
     _allow(_cpu_seconds() + SECONDS + SECONDS_A_MB * size / MB)
 
 
-def more(seconds: float) -> None:
+def allow_more_time(seconds: float) -> None:
     """Allow more seconds, because of finished or known remaining work."""
     _allow(_Time.allowed + seconds)
 
 
 def add_pages_done(pages: int) -> None:
     """Allow more for the remaining pages, and report the finished ones."""
-    more(SECONDS_DONE * pages)
+    allow_more_time(SECONDS_DONE * pages)
     if _Time.tell is not None:
         _Time.tell(pages)
 

@@ -11,8 +11,8 @@ import click
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from elt_llm_core.cli.interrupt import Stop, stoppable
-from elt_llm_core.cli.terminal import harmless, json_text
+from elt_llm_core.cli.interrupt import Stop, stop_on_signals
+from elt_llm_core.cli.terminal import escape_controls, json_text
 from elt_llm_core.errors import ConfigError, EltLlmError, UsageError, suggest
 from elt_llm_ingest.options import Attributes
 
@@ -159,10 +159,10 @@ def main(**options: Any) -> None:
     Exit codes: 0 done, 2 some files failed, others as `elt-llm --help` tells.
     """
     try:
-        with stoppable() as stop:
+        with stop_on_signals() as stop:
             code = _Command(options, stop).run()
     except EltLlmError as error:
-        click.echo(harmless(f"elt-llm: {error}"), err=True)
+        click.echo(escape_controls(f"elt-llm: {error}"), err=True)
         if options["as_json"]:
             problem: dict[str, Any] = {
                 "code": error.code,
@@ -201,7 +201,7 @@ class _Command:
         if self._options["as_json"]:
             click.echo(json_text(value))
         else:
-            click.echo(harmless(human))
+            click.echo(escape_controls(human))
 
     def _list(self) -> int:
         files = known_files()

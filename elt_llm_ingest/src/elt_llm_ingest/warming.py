@@ -32,7 +32,7 @@ def warm_up(path: Path) -> Thread:
 
 
 @contextmanager
-def collector_at_rest() -> Iterator[None]:
+def pause_garbage_collection() -> Iterator[None]:
     """Disable the cyclic garbage collector in this block.
 
     A large import creates many objects and hardly any garbage, and the collector scans

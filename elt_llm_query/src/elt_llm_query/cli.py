@@ -118,7 +118,7 @@ def chat(
     """
     ctx.require_named_data()
     with ctx.loading():
-        from elt_llm_core.cli.failures import tell
+        from elt_llm_core.cli.failures import report_failure
         from elt_llm_query.library import Library
         from elt_llm_query.render import names_of, where_of
         from elt_llm_query.terminal_chat import (
@@ -133,7 +133,10 @@ def chat(
             where_of(filters),
             conversation,
             tell=partial(
-                tell, options=ctx.root_options, as_json=ctx.as_json, indent=None
+                report_failure,
+                options=ctx.root_options,
+                as_json=ctx.as_json,
+                indent=None,
             ),
             as_json=ctx.as_json,
             quiet=ctx.quiet,

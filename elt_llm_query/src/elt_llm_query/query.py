@@ -57,7 +57,7 @@ from elt_llm_core.results import (
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_query.caching.lookup import CacheLookup, merge_nodes
-from elt_llm_query.caching.semantic_cache import Look, SemanticCache
+from elt_llm_query.caching.semantic_cache import CacheLookUp, SemanticCache
 from elt_llm_query.earlier_passages import NO_EARLIER, EarlierPassages, add_earlier
 from elt_llm_query.engine import assemble
 from elt_llm_query.grounding.citations import Checked, check_answer
@@ -492,7 +492,9 @@ class _Searcher:
             lookup.keep(nodes, plan.collections)
         return plan, engine, nodes
 
-    def _plan(self, request: Request, strategies: Strategies, look: Look) -> SearchPlan:
+    def _plan(
+        self, request: Request, strategies: Strategies, look: CacheLookUp
+    ) -> SearchPlan:
         """Decide how the question is searched.
 
         A full cache hit is not routed again, a partial one is searched for half as many

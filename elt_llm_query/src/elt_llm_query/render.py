@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from elt_llm_core.cli.terminal import Styled, harmless, in_line, json_text, one_line
+from elt_llm_core.cli.terminal import (
+    Styled,
+    escape_controls,
+    escape_line,
+    json_text,
+    one_line,
+)
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.errors import UsageError
 from elt_llm_core.results import (
@@ -62,7 +68,7 @@ _SUPPORT_COLOUR = {
 def answer_text(result: QueryResult, *, colour: bool = False) -> str:
     """Return the answer, its citations or nearest passages, and removed statements."""
     style = partial(_style, colour=colour)
-    lines = [harmless(result.answer)]
+    lines = [escape_controls(result.answer)]
     if result.citations:
         lines += ["", style("Citations", bold=True)]
         lines += [line for c in result.citations for line in _citation(c, colour)]
@@ -74,7 +80,7 @@ def answer_text(result: QueryResult, *, colour: bool = False) -> str:
         lines += [line for c in result.nearest for line in _nearest(c, colour)]
     if result.removed:
         lines += ["", style("Removed", bold=True)]
-        removed = [harmless(f"  {r.text} ({r.reason})") for r in result.removed]
+        removed = [escape_controls(f"  {r.text} ({r.reason})") for r in result.removed]
         lines += [style(line, dim=True) for line in removed]
     lines += _degradations(result.degradations, colour)
     return _join(lines)
@@ -90,10 +96,10 @@ def sources_text(result: SearchResult, *, colour: bool = False) -> str:
 def report_text(report: "EvidenceReport", *, colour: bool = False) -> str:
     """Return the state of each document and quote of an evidence file."""
     style = partial(_style, colour=colour)
-    lines = [style(in_line(report.question), bold=True), ""]
+    lines = [style(escape_line(report.question), bold=True), ""]
     lines += [
         f"{style(d.state.value, fg=_STATE_COLOUR[d.state.value])}  "
-        f"{in_line(d.collection)}: {in_line(d.name)}"
+        f"{escape_line(d.collection)}: {escape_line(d.name)}"
         for d in report.documents
     ]
     for quote in report.quotes:
@@ -101,7 +107,7 @@ def report_text(report: "EvidenceReport", *, colour: bool = False) -> str:
         place = _place(quote.document, quote.page, "")
         lines += [
             "",
-            f"[{in_line(quote.label)}] {place}  {state}",
+            f"[{escape_line(quote.label)}] {place}  {state}",
             f'     "{_short(quote.quote)}"',
         ]
     ending = "Every quote is still present." if report.proven else "A quote is missing."
@@ -129,7 +135,7 @@ def _citation(citation: Citation, colour: bool) -> list[str]:
 
 
 def _conflict(conflict: Conflict, colour: bool) -> list[str]:
-    reason = _style(f"  {in_line(conflict.reason)}", colour=colour, fg="yellow")
+    reason = _style(f"  {escape_line(conflict.reason)}", colour=colour, fg="yellow")
     return [reason, *(line for q in conflict.quotes for line in _nearest(q, colour))]
 
 
@@ -167,7 +173,7 @@ def _source(source: Source, colour: bool) -> list[str]:
 
 def _figure(figure: LinkedFigure) -> str:
     page = f" on page {figure.page}" if figure.page else ""
-    return f"{in_line(figure.number)}{page}: {_short(figure.text)}"
+    return f"{escape_line(figure.number)}{page}: {_short(figure.text)}"
 
 
 def _attribute_lines(
@@ -183,7 +189,7 @@ def _degradations(degradations: Sequence[Degradation], colour: bool) -> list[str
         return []
     style = partial(_style, colour=colour)
     notes = [
-        f"  {d.collection + ': ' if d.collection else ''}{in_line(d.detail)}"
+        f"  {d.collection + ': ' if d.collection else ''}{escape_line(d.detail)}"
         for d in degradations
     ]
     head = style("Limits of this answer", bold=True)
@@ -192,7 +198,7 @@ def _degradations(degradations: Sequence[Degradation], colour: bool) -> list[str
 
 def _place(document: str, page: int | None, section: str) -> str:
     parts = (document, f"p. {page}" if page is not None else "", section)
-    return in_line(", ".join(part for part in parts if part))
+    return escape_line(", ".join(part for part in parts if part))
 
 
 def _short(text: str) -> str:
@@ -335,7 +341,7 @@ def _show(
     result: QueryResult | SearchResult, asked: CommandQuestion, human: Callable[[], str]
 ) -> str:
     if not asked.as_json:
-        return harmless(human())
+        return escape_controls(human())
     notes = result.degradations
     if asked.declined:
         kind = DegradationKind.SERVER_DECLINED

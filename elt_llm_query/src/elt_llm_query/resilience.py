@@ -47,7 +47,7 @@ def raise_without_fallback() -> None:
         raise  # noqa: PLE0704 - of the block that calls it
 
 
-def time_is_up(seconds: float) -> ModelError:
+def timeout_error(seconds: float) -> ModelError:
     """Return the error for an exceeded time limit."""
     return ModelError(
         f"it took more than {seconds:g} s",
@@ -73,10 +73,10 @@ class Deadline:
     def check(self) -> None:
         """Raise ModelError if the deadline has passed."""
         if self.seconds is not None and perf_counter() - self.started >= self.seconds:
-            raise time_is_up(self.seconds)
+            raise timeout_error(self.seconds)
 
 
-def in_time(
+def run_in_time(
     seconds: float | None, work: Callable[[], T], allowed: float | None = None
 ) -> T:
     """Return the result of `work`, or raise ModelError after `seconds`.
@@ -102,7 +102,7 @@ def in_time(
     except FutureTimeoutError as error:
         if outcome.done() and outcome.exception() is error:
             raise  # the error of `work` itself
-        raise time_is_up(allowed or seconds) from error
+        raise timeout_error(allowed or seconds) from error
 
 
 class GuardedRerank(GuardedStep):
@@ -146,7 +146,7 @@ class InTime(Postprocessor):
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         copies = [NodeWithScore(node=n.node.model_copy(), score=n.score) for n in nodes]
-        return in_time(
+        return run_in_time(
             self.seconds, lambda: self._inner.postprocess_nodes(copies, query_bundle)
         )
 

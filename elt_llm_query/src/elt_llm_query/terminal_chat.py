@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from elt_llm_core.cli.terminal import harmless, in_line, json_text
+from elt_llm_core.cli.terminal import escape_controls, escape_line, json_text
 from elt_llm_core.conversation import Conversation
 from elt_llm_core.errors import (
     EltLlmError,
@@ -151,7 +151,7 @@ class TerminalChat:
         if self._as_json:
             click.echo(json_text({"command": name, **reply.fields}, indent=None))
         else:
-            click.echo(harmless(reply.text))
+            click.echo(escape_controls(reply.text))
 
     def _answer(self, message: str) -> None:
         """Ask in a thread, show its events, print the checked answer."""
@@ -199,9 +199,9 @@ class TerminalChat:
                         step = event.text
                     elif isinstance(event, TokenEvent):
                         words = event.text if event.restart else words + event.text
-                    shown = harmless(words[-MOST_SHOWN:])
+                    shown = escape_controls(words[-MOST_SHOWN:])
                     live.update(
-                        Text(shown, style="dim").append(f"\n{in_line(step)} ..."),
+                        Text(shown, style="dim").append(f"\n{escape_line(step)} ..."),
                         refresh=events.empty(),
                     )
 
@@ -213,12 +213,14 @@ class TerminalChat:
             return
         lines = [turn.text]
         if turn.searched:
-            lines.insert(0, f"Understood as: {in_line(turn.searched)}\n")
+            lines.insert(0, f"Understood as: {escape_line(turn.searched)}\n")
         if turn.sources:
             lines += ["", *source_lines(turn.sources)]
-        lines += [f"note: {in_line(note.detail)}" for note in turn.result.degradations]
-        lines += [f"/{n} {in_line(q)}" for n, q in enumerate(turn.follow_ups, 1)]
-        click.echo(harmless("\n".join([*lines, ""])))
+        lines += [
+            f"note: {escape_line(note.detail)}" for note in turn.result.degradations
+        ]
+        lines += [f"/{n} {escape_line(q)}" for n, q in enumerate(turn.follow_ups, 1)]
+        click.echo(escape_controls("\n".join([*lines, ""])))
 
     def _read(self) -> Conversation:
         """Return the conversation. Raises UsageError if none was started."""

@@ -18,7 +18,7 @@ from elt_llm_api.mcp_server.tool_results import (
     TermListing,
 )
 from elt_llm_api.page_boxes import MAX_BOXES, format_boxes
-from elt_llm_core.cli.terminal import count_of, harmless, in_line
+from elt_llm_core.cli.terminal import count_of, escape_controls, escape_line
 from elt_llm_core.graph.graph_records import ElementDetail, GraphAnswer, GraphSummary
 from elt_llm_core.results import Box, QueryResult, SearchResult
 from elt_llm_core.tables import Relation
@@ -57,7 +57,7 @@ def search_content(result: SearchResult, has_pages: PageOf) -> CallToolResult:
         note = " (may be written to mislead a model)" if source.suspicious else ""
         ids = f"{source.collection}, document_id {source.document_id}"
         parts.append(f"[{source.label}] {head}{note}\n{ids}\n{source.text}")
-    notes = [f"limit: {in_line(note.detail)}" for note in result.degradations]
+    notes = [f"limit: {escape_line(note.detail)}" for note in result.degradations]
     text = "\n\n".join([*parts, *notes]) or "Nothing was found."
     places = [(s.document_id, s.document, s.span.page, s.boxes) for s in result.sources]
     return _content(result, text, _links(places, has_pages))
@@ -65,7 +65,7 @@ def search_content(result: SearchResult, has_pages: PageOf) -> CallToolResult:
 
 def part_content(part: TextPart, has_pages: PageOf) -> CallToolResult:
     """Return the text of a part, its location, and where to continue."""
-    head = [in_line(part.document), _pages_text(part), in_line(part.section)]
+    head = [escape_line(part.document), _pages_text(part), escape_line(part.section)]
     lines = [", ".join(h for h in head if h), "", part.text]
     if part.next_start is not None:
         lines += ["", f"(cut here; read on with start={part.next_start})"]
@@ -73,7 +73,7 @@ def part_content(part: TextPart, has_pages: PageOf) -> CallToolResult:
         starts = ", ".join(map(str, part.also_at))
         lines += ["", f"(also under this heading, at start: {starts})"]
     if part.sections:
-        lines += ["", "Sections:", *map(in_line, part.sections)]
+        lines += ["", "Sections:", *map(escape_line, part.sections)]
     places = [(part.document_id, part.document, page, ()) for page in part.pages]
     return _content(part, "\n".join(lines), _links(places, has_pages))
 
@@ -83,9 +83,9 @@ def tables_content(tables: TableListing) -> CallToolResult:
     if tables.table is not None:
         return _content(tables, _rows(tables.table), [])
     lines = [
-        f"{one.id}: {in_line(one.title or '(no title)')}, {one.rows} rows, "
+        f"{one.id}: {escape_line(one.title or '(no title)')}, {one.rows} rows, "
         f"{_head(one.document, one.page, one.section)}\n"
-        f"  columns: {in_line(' | '.join(one.columns))}"
+        f"  columns: {escape_line(' | '.join(one.columns))}"
         for one in tables.tables
     ]
     return _content(tables, "\n".join(lines) or "There are no tables.", [])
@@ -94,12 +94,12 @@ def tables_content(tables: TableListing) -> CallToolResult:
 def collections_content(known: CollectionListing) -> CallToolResult:
     """Return the collections, or the documents of one."""
     lines = [
-        f"{one.name}: {in_line(one.title or one.name)}, {one.documents} documents, "
+        f"{one.name}: {escape_line(one.title or one.name)}, {one.documents} documents, "
         f"{one.chunks} chunks"
         for one in known.collections
     ]
     lines += [
-        f"  {row.document_id}: {in_line(row.name)} ({in_line(row.title)}), "
+        f"  {row.document_id}: {escape_line(row.name)} ({escape_line(row.title)}), "
         f"{row.pages} pages"
         for row in known.documents
     ]
@@ -122,7 +122,7 @@ def graph_content(listing: GraphListing) -> CallToolResult:
     for way in listing.paths:
         lines.append(" -> ".join(ref.name for ref in way.elements))
         lines += [f"  {step.text}" for step in way.steps]
-    text = "\n".join(map(in_line, lines)) or "There is no path between the two."
+    text = "\n".join(map(escape_line, lines)) or "There is no path between the two."
     return _content(listing, text, [])
 
 
@@ -172,24 +172,26 @@ def _pages_text(part: TextPart) -> str:
 def _term_line(one: DefinedTerm) -> str:
     place = _head(one.document, one.page, one.section)
     resolved = f" = {one.resolved_definition}" if one.resolved_definition else ""
-    return f"{in_line(one.term)}: {in_line(one.definition + resolved)} ({place})"
+    return (
+        f"{escape_line(one.term)}: {escape_line(one.definition + resolved)} ({place})"
+    )
 
 
 def _rows(table: Relation) -> str:
-    header = "\t".join(in_line(column.header) for column in table.columns)
+    header = "\t".join(escape_line(column.header) for column in table.columns)
     rows = [
-        "\t".join(in_line(field.text if field else "") for field in row.fields)
+        "\t".join(escape_line(field.text if field else "") for field in row.fields)
         for row in table.rows[:MOST_ROWS]
     ]
     left = len(table.rows) - len(rows)
     more = [f"({left} more rows in the structured content)"] if left else []
     place = _head(table.document, table.page, table.section)
-    return "\n".join([f"{in_line(table.title)} ({place})", header, *rows, *more])
+    return "\n".join([f"{escape_line(table.title)} ({place})", header, *rows, *more])
 
 
 def _head(document: str, page: int | None, section: str) -> str:
     parts = (document, f"p. {page}" if page is not None else "", section)
-    return in_line(", ".join(part for part in parts if part))
+    return escape_line(", ".join(part for part in parts if part))
 
 
 def _links(places: Iterable[Place], has_pages: PageOf) -> list[ResourceLink]:
@@ -203,7 +205,7 @@ def _links(places: Iterable[Place], has_pages: PageOf) -> list[ResourceLink]:
             drawn[document_id] = has_pages(document_id)
         if drawn[document_id] and len(links) < MOST_LINKS:
             uri = page_uri(document_id, page, boxes)
-            name = in_line(f"{document}, page {page}")
+            name = escape_line(f"{document}, page {page}")
             links.setdefault(uri, ResourceLink(name=name, uri=uri, mime_type=JPEG))
     return list(links.values())
 
@@ -211,7 +213,10 @@ def _links(places: Iterable[Place], has_pages: PageOf) -> list[ResourceLink]:
 def _content(
     result: BaseModel, text: str, links: Sequence[ResourceLink]
 ) -> CallToolResult:
-    blocks: list[ContentBlock] = [TextContent(type="text", text=harmless(text)), *links]
+    blocks: list[ContentBlock] = [
+        TextContent(type="text", text=escape_controls(text)),
+        *links,
+    ]
     return CallToolResult(
         content=blocks, structured_content=result.model_dump(mode="json")
     )

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from elt_llm_api.openai_api.chat_request import Format
 from elt_llm_api.page_boxes import MAX_BOXES, format_boxes
-from elt_llm_core.cli.terminal import in_line
+from elt_llm_core.cli.terminal import escape_line
 from elt_llm_core.results import Citation, QueryResult, Status
 from elt_llm_query.grounding.plain_text import readable_markdown, remove_unseen
 
@@ -85,9 +85,9 @@ def _notes(result: QueryResult, write: Write) -> Iterator[str]:
         ),
     ]
     for conflict in result.conflicts:
-        head = f"The sources disagree: {in_line(conflict.reason)}"
+        head = f"The sources disagree: {escape_line(conflict.reason)}"
         lists.append((head, _source_lines(conflict.quotes)))
-    limits = [in_line(note.detail) for note in result.degradations]
+    limits = [escape_line(note.detail) for note in result.degradations]
     lists.append(("Limits of this answer:", limits))
     for head, lines in lists:
         if lines:
@@ -110,7 +110,7 @@ def _source_line(cited: Citation) -> str:
 
 def _place(cited: Citation) -> str:
     page = f"p. {cited.page}" if cited.page is not None else ""
-    return in_line(", ".join(p for p in (cited.document, page, cited.section) if p))
+    return escape_line(", ".join(p for p in (cited.document, page, cited.section) if p))
 
 
 def _annotation(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from elt_llm_core.cli.common import COLLECTION, CommandContext, common_options
-from elt_llm_core.cli.terminal import in_line, text_table
+from elt_llm_core.cli.terminal import escape_line, text_table
 
 if TYPE_CHECKING:
     from elt_llm_core.store import DocumentRow
@@ -65,8 +65,8 @@ def _opened_index(ctx: CommandContext, name: str) -> dict[str, Any]:
 
 def _name_of(row: "DocumentRow") -> str:
     """Return the file name, with the part that the document is of the file."""
-    part = f" ({in_line(row.part)})" if row.part else ""
-    return f"{in_line(row.name)}{part}"
+    part = f" ({escape_line(row.part)})" if row.part else ""
+    return f"{escape_line(row.name)}{part}"
 
 
 def _documents(ctx: CommandContext, name: str) -> None:

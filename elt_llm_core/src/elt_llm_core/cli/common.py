@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 import click
 from typing_extensions import override
 
-from elt_llm_core.cli.terminal import harmless, json_text
-from elt_llm_core.cli.waiting import rest_collector, status_line
+from elt_llm_core.cli.terminal import escape_controls, json_text
+from elt_llm_core.cli.waiting import pause_garbage_collection, status_line
 from elt_llm_core.errors import StoreLockedError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ ROOT_OPTIONS = ("--data-dir", "--pack", "--profile", "--models", "--config")
 _COMMAND = re.compile(r"\belt-llm(?: (?!or\b|and\b)[^\s;,()`'\"]*[^\s;,:()`'\".])+")
 
 
-def given_options(arguments: Sequence[str]) -> dict[str, str]:
+def read_shared_options(arguments: Sequence[str]) -> dict[str, str]:
     """Return the options of a command line that select data and settings."""
     return dict(_pairs(arguments))
 
@@ -47,7 +47,7 @@ def _pairs(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield name, value if equals else next(left, "")
 
 
-def runnable(hint: str, options: Mapping[str, str]) -> str:
+def complete_hint(hint: str, options: Mapping[str, str]) -> str:
     """Return the hint with `options` added to every command that lacks them."""
 
     def whole(match: re.Match[str]) -> str:
@@ -266,7 +266,7 @@ class CommandContext:
             why = f"was not used: {reply['declined']}"
         if why:
             why = f"the server of {data_dir} {why}; working without it"
-            click.echo(harmless(f"elt-llm: {why}"), err=True)
+            click.echo(escape_controls(f"elt-llm: {why}"), err=True)
         return served.Served(reply.get("stdout"), why)
 
     @contextmanager
@@ -276,7 +276,7 @@ class CommandContext:
         The block imports the dependencies of one question; the command ends with the
         answer.
         """
-        rest_collector()
+        pause_garbage_collection()
         with status_line("loading", quiet=self.quiet):
             yield
 
@@ -293,11 +293,11 @@ class CommandContext:
             plain = value.model_dump(mode="json") if _is_record(value) else value
             click.echo(json_text(plain))
             return
-        click.echo(harmless(human if isinstance(human, str) else human()))
+        click.echo(escape_controls(human if isinstance(human, str) else human()))
 
     def hint(self, text: str) -> str:
         """Return the text with the data and settings options in its commands."""
-        return runnable(text, self.root_options)
+        return complete_hint(text, self.root_options)
 
     @property
     def root_options(self) -> dict[str, str]:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import click
 
-from elt_llm_core.cli.common import given_options, runnable
-from elt_llm_core.cli.terminal import harmless, in_line, json_text
+from elt_llm_core.cli.common import complete_hint, read_shared_options
+from elt_llm_core.cli.terminal import escape_controls, escape_line, json_text
 from elt_llm_core.errors import EltLlmError
 
 OK = 0
@@ -43,11 +43,11 @@ def run(command: click.Command, arguments: Sequence[str] | None = None) -> int:
         _silence_stdout()
         return OK
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - process boundary
-        return tell(error, given_options(arguments), as_json=as_json)
+        return report_failure(error, read_shared_options(arguments), as_json=as_json)
     return result if isinstance(result, int) else OK
 
 
-def tell(
+def report_failure(
     error: BaseException,
     options: Mapping[str, str],
     *,
@@ -66,7 +66,7 @@ def tell(
         The exit code of the error.
     """
     fault = _fault(error)
-    hint = runnable(fault.hint, options)
+    hint = complete_hint(fault.hint, options)
     return _tell(fault._replace(hint=hint), as_json, indent)
 
 
@@ -99,9 +99,11 @@ def _fault(error: BaseException) -> Fault:
 
 def _tell(fault: Fault, as_json: bool, indent: int | None) -> int:
     text = f"elt-llm: {fault.message}"
-    click.echo(harmless(f"{text}; {fault.hint}" if fault.hint else text), err=True)
+    click.echo(
+        escape_controls(f"{text}; {fault.hint}" if fault.hint else text), err=True
+    )
     for detail in fault.details:
-        click.echo(f"  {in_line(detail)}", err=True)
+        click.echo(f"  {escape_line(detail)}", err=True)
     if as_json:
         fields = fault._asdict()
         if not fault.details:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from elt_llm_core.cli.common import COLLECTION, CommandContext, common_options
-from elt_llm_core.cli.terminal import count_of, in_line, text_table
+from elt_llm_core.cli.terminal import count_of, escape_line, text_table
 
 if TYPE_CHECKING:
     from elt_llm_core.graph.graph_records import (
@@ -215,7 +215,7 @@ def path(
         if not ways:
             return f"There is no path between {ends[0].name} and {ends[1].name}."
         if ends[0].id == ends[1].id:
-            return f"{in_line(ends[0].name)}: both ends are the same element."
+            return f"{escape_line(ends[0].name)}: both ends are the same element."
         return "\n\n".join(map(_path_text, ways))
 
     ctx.emit({"paths": [way.model_dump(mode="json") for way in ways]}, human)
@@ -285,7 +285,7 @@ def _open(ctx: CommandContext, collections: Sequence[str]) -> "ModelGraph":
 def _summary_text(summary: "GraphSummary") -> str:
     roles = [f"{role} {n}" for role, n in summary.roles.items() if role != "note"]
     lines = [
-        f"{in_line(summary.name)} ({in_line(', '.join(summary.files))})",
+        f"{escape_line(summary.name)} ({escape_line(', '.join(summary.files))})",
         (
             f"{count_of(summary.elements, 'element')} "
             f"({', '.join(roles)}), "
@@ -317,8 +317,8 @@ def _detail_text(detail: "ElementDetail") -> str:
         "Holds": ", ".join(ref.name for ref in detail.children),
         "Views": ", ".join(detail.views),
     }
-    lines = [in_line(element.name)]
-    lines += [f"  {in_line(k)}: {in_line(v)}" for k, v in labelled.items() if v]
+    lines = [escape_line(element.name)]
+    lines += [f"  {escape_line(k)}: {escape_line(v)}" for k, v in labelled.items() if v]
     for title, relations in (
         ("Relations", detail.relations),
         ("Relations of its containers", detail.inherited),
@@ -328,7 +328,7 @@ def _detail_text(detail: "ElementDetail") -> str:
 
 
 def _relation_lines(relations: "Sequence[RelationRef]") -> list[str]:
-    return [f"  {in_line(r.label)}" for r in relations]
+    return [f"  {escape_line(r.label)}" for r in relations]
 
 
 def _emit_neighbors(
@@ -340,7 +340,7 @@ def _emit_neighbors(
             for n in around
         ]
         if not rows:
-            return f"{in_line(name)} {nothing}."
+            return f"{escape_line(name)} {nothing}."
         more = [f"({len(rows) - SHOWN} more with --json)"] if len(rows) > SHOWN else []
         table = text_table(("steps", "element", "by"), rows[:SHOWN])
         return "\n".join([table, *more])
@@ -351,7 +351,7 @@ def _emit_neighbors(
 def _answer_text(answer: "GraphAnswer") -> str:
     proof = answer.proof
     rows = [[ref.location.label, ref.label] for ref in proof[:SHOWN]]
-    lines = [in_line(answer.text)]
+    lines = [escape_line(answer.text)]
     lines += ["", text_table(("proof", ""), rows)] if rows else []
     if len(proof) > SHOWN:
         lines.append(f"({len(proof) - SHOWN} more with --json)")
@@ -381,12 +381,14 @@ def _broken_lines(rule: "RuleOutcome") -> list[str]:
     texts += [f"  {r.label} ({r.location.label})" for r in rule.relations]
     texts += [f"  {skip}" for skip in rule.skips]
     more = [f"  ({len(texts) - SHOWN} more with --json)"] if len(texts) > SHOWN else []
-    return [*map(in_line, texts[:SHOWN]), *more]
+    return [*map(escape_line, texts[:SHOWN]), *more]
 
 
 def _path_text(way: "GraphPath") -> str:
     lines = []
     for step in way.steps:
-        lines.append(f"  {in_line(step.source.label)} -> {in_line(step.target.label)}")
-        lines.append(f"    {in_line(step.text)}")
+        lines.append(
+            f"  {escape_line(step.source.label)} -> {escape_line(step.target.label)}"
+        )
+        lines.append(f"    {escape_line(step.text)}")
     return "\n".join(lines)

@@ -51,7 +51,7 @@ class Stop:
 
 
 @contextmanager
-def stoppable() -> Iterator[Stop]:
+def stop_on_signals() -> Iterator[Stop]:
     """Handle SIGINT and SIGTERM in this block, except in threads.
 
     The block checks the `Stop` between items.

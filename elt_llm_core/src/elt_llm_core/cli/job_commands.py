@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from elt_llm_core.cli.common import CommandContext, common_options
-from elt_llm_core.cli.terminal import in_line, text_table
+from elt_llm_core.cli.terminal import escape_line, text_table
 
 if TYPE_CHECKING:
     from elt_llm_core.job_records import JobRecord
@@ -97,7 +97,7 @@ def report_text(report: "JobReport") -> str:
     counts = ", ".join(f"{value} {name}" for name, value in report.counts.items())
     lines = [f"{report.job}: {counts}"]
     lines += [f"  {name:<20} {path}" for name, path in sorted(report.files.items())]
-    lines += [f"  {d.kind.value}: {in_line(d.detail)}" for d in report.degradations]
+    lines += [f"  {d.kind.value}: {escape_line(d.detail)}" for d in report.degradations]
     return "\n".join(lines)
 
 
@@ -105,15 +105,15 @@ def run_job_command(ctx: CommandContext, record: "JobRecord") -> "JobReport":
     """Run a job of the command line: stored in the database, ended by Ctrl-C."""
     from dataclasses import replace
 
-    from elt_llm_core.cli.interrupt import stoppable
-    from elt_llm_core.job_runs import run_kept
+    from elt_llm_core.cli.interrupt import stop_on_signals
+    from elt_llm_core.job_runs import run_recorded_job
     from elt_llm_core.jobs import JOBS
     from elt_llm_core.models.factory import LateModels
 
     strategy = JOBS.load(record.kind, record.options, ctx.config.allowed_plugins())
-    with stoppable() as stop:
+    with stop_on_signals() as stop:
         context = replace(ctx.job_context, stopped=stop)
-        return run_kept(context, record, strategy.build(LateModels(ctx.config)))
+        return run_recorded_job(context, record, strategy.build(LateModels(ctx.config)))
 
 
 def _run_again(ctx: CommandContext, record: "JobRecord") -> "JobReport":
@@ -140,7 +140,7 @@ def _row(record: "JobRecord") -> tuple[str, ...]:
         record.state.value,
         " ".join(_progress(record)),
         record.created,
-        in_line(record.label),
+        escape_line(record.label),
     )
 
 
@@ -157,18 +157,20 @@ def _progress(record: "JobRecord") -> Iterable[str]:
 def _text(record: "JobRecord") -> str:
     lines = [
         f"{record.job_id}  {record.kind}  {record.state.value}",
-        f"  about     {in_line(record.label)}",
+        f"  about     {escape_line(record.label)}",
         f"  begun     {record.created}, changed {record.changed}",
         f"  progress  {' '.join(_progress(record))}",
     ]
     if record.report is not None:
         lines += ["", report_text(record.report)]
         failed = [item for item in record.report.items if item.outcome == "failed"]
-        lines += [f"  failed: {in_line(i.name)}: {in_line(i.detail)}" for i in failed]
+        lines += [
+            f"  failed: {escape_line(i.name)}: {escape_line(i.detail)}" for i in failed
+        ]
     if record.problem:
         lines += [
             "",
-            f"  {record.problem['code']}: {in_line(record.problem['detail'])}",
+            f"  {record.problem['code']}: {escape_line(record.problem['detail'])}",
         ]
     if record.state.resumable:
         lines += ["", f"Resume: elt-llm jobs retry {record.job_id}"]

@@ -14,7 +14,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from elt_llm_core.cli.terminal import in_line
+from elt_llm_core.cli.terminal import escape_line
 from elt_llm_core.jobs import Pace, silent
 from elt_llm_core.jobs import Progress as ProgressListener
 
@@ -101,4 +101,6 @@ class LineProgress:
 
 def _format_progress(stage: str, detail: str, left: str) -> str:
     """Return the detail and the remaining time, if the items are similar."""
-    return ", ".join(filter(None, (in_line(detail), "" if stage in UNEVEN else left)))
+    return ", ".join(
+        filter(None, (escape_line(detail), "" if stage in UNEVEN else left))
+    )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from elt_llm_core.cli.common import CommandContext, common_options
-from elt_llm_core.cli.terminal import in_line, text_table
+from elt_llm_core.cli.terminal import escape_line, text_table
 
 if TYPE_CHECKING:
     from elt_llm_core.reviews.review_records import Decision, ReviewItem
@@ -92,7 +92,7 @@ def _list_products(ctx: CommandContext) -> None:
             none = "No product has items yet. Generate one: "
             return none + ctx.hint("elt-llm glossary --collection NAME")
         return "\n".join(
-            f"{in_line(p.product)}: {_progress_line(p.statuses, p.items)}"
+            f"{escape_line(p.product)}: {_progress_line(p.statuses, p.items)}"
             + (f", {p.conflicts} conflicts" if p.conflicts else "")
             + (f", {p.gone} decisions on items that no longer exist" if p.gone else "")
             for p in products
@@ -323,7 +323,7 @@ def _reviewer(given: str | None) -> str:
         name = given or getpass.getuser()
     except (OSError, KeyError):
         name = ""
-    name = " ".join(in_line(name).split())[:200]
+    name = " ".join(escape_line(name).split())[:200]
     if not name:
         raise UsageError("no reviewer is given", "pass --reviewer NAME")
     return name
@@ -411,7 +411,7 @@ def _item_row(item: "ReviewItem") -> tuple[str, ...]:
 
 
 def _in_short(item: "ReviewItem") -> str:
-    return in_line(f"{item.label}: {item.status.value} (revision {item.revision})")
+    return escape_line(f"{item.label}: {item.status.value} (revision {item.revision})")
 
 
 def _item_text(item: "ReviewItem") -> str:
@@ -421,11 +421,11 @@ def _item_text(item: "ReviewItem") -> str:
     decision = item.decision
     place = place_of(item.proposal.content if item.proposal else {})
     where = ", ".join(v if k != "page" else f"page {v}" for k, v in place.items() if v)
-    lines = [f"{in_line(item.label)}  [{item.item_id}]"]
+    lines = [f"{escape_line(item.label)}  [{item.item_id}]"]
     lines.append(f"  {item.status.value}, revision {item.revision}")
     if decision and decision.reviewer:
-        lines[-1] += f", {in_line(decision.reviewer)}, {decision.at}"
-    lines.append(f"  from: {in_line(where)}" if where else "  from: no passage")
+        lines[-1] += f", {escape_line(decision.reviewer)}, {decision.at}"
+    lines.append(f"  from: {escape_line(where)}" if where else "  from: no passage")
     for name, text in item.merge.fields.items():
         lines.append(f"  {name}: {text}")
         lines += _other_texts(item, name, text)
@@ -459,7 +459,7 @@ def _decision_line(one: "Decision") -> str:
         edited,
         f"notes {one.notes!r}" if one.notes else "",
     ]
-    return in_line("  ".join(part for part in parts if part))
+    return escape_line("  ".join(part for part in parts if part))
 
 
 def _import_text(report: "ImportReport") -> str:
@@ -469,17 +469,19 @@ def _import_text(report: "ImportReport") -> str:
         f"{report.unchanged} rows unchanged, {len(report.conflicts)} conflicts, "
         f"{len(report.problems)} rows or cells rejected"
     )
-    lines = [in_line(head)]
+    lines = [escape_line(head)]
     if not report.known_export:
         lines.append(
             "  this data root does not have the export, so texts were only compared"
         )
     for edit in report.edits:
         change = f"{edit.before!r} -> {edit.after!r}"
-        lines.append(in_line(f"  row {edit.row} {edit.label}: {edit.column} {change}"))
+        lines.append(
+            escape_line(f"  row {edit.row} {edit.label}: {edit.column} {change}")
+        )
     for one in report.conflicts:
         texts = f"it is {one.current!r}, the sheet says {one.offered!r}"
         where = f"  row {one.row} {one.label}: CONFLICT {one.column}: {texts}"
-        lines.append(in_line(where))
-    lines += [in_line(f"  row {p.row}: {p.reason}") for p in report.problems]
+        lines.append(escape_line(where))
+    lines += [escape_line(f"  row {p.row}: {p.reason}") for p in report.problems]
     return "\n".join(lines)

@@ -275,7 +275,7 @@ def _rest(done: "Purged", *, backups: bool, journal: bool) -> list[str]:
 
 def _traces_text(traces: "Sequence[StoredTrace]") -> str:
     """Format the traces as a table."""
-    from elt_llm_core.cli.terminal import in_line, text_table
+    from elt_llm_core.cli.terminal import escape_line, text_table
 
     if not traces:
         return "No traces are stored. Turn them on with query: {trace: store}"
@@ -288,7 +288,7 @@ def _traces_text(traces: "Sequence[StoredTrace]") -> str:
             str(one.trace.models.calls),
             str(one.trace.models.tokens),
             one.trace.config_hash[:8],
-            in_line(one.question)[:SHOWN_CHARACTERS],
+            escape_line(one.question)[:SHOWN_CHARACTERS],
         )
         for one in traces
     ]

@@ -21,21 +21,21 @@ class Styled(str):
     __slots__ = ()
 
 
-def harmless(text: str) -> str:
+def escape_controls(text: str) -> str:
     """Return the text with unsafe characters escaped; line ends stay."""
     if isinstance(text, Styled):
         return text
     return _TEXT.sub(_escape, text)
 
 
-def in_line(text: str) -> str:
+def escape_line(text: str) -> str:
     """Return a name or sentence with line ends escaped too."""
     return _LINE.sub(_escape, text)
 
 
 def one_line(text: str) -> str:
     """Return a passage with any white space as one space."""
-    return in_line(" ".join(text.split()))
+    return escape_line(" ".join(text.split()))
 
 
 def count_of(number: int, thing: str) -> str:
@@ -59,10 +59,10 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         cells = (row[number] for row in rows)
         right = number > 0 and all(c[:1] in "+-.0123456789" for c in cells)
         table.add_column(
-            Text(in_line(title)), justify="right" if right else "left", no_wrap=True
+            Text(escape_line(title)), justify="right" if right else "left", no_wrap=True
         )
     for row in rows:
-        table.add_row(*(Text(in_line(cell)) for cell in row))
+        table.add_row(*(Text(escape_line(cell)) for cell in row))
     screen = io.StringIO()
     Console(file=screen, width=_WIDEST, color_system=None).print(table)
     return "\n".join(line.rstrip() for line in screen.getvalue().splitlines())

@@ -30,7 +30,7 @@ def status_line(text: str, *, quiet: bool = False) -> Iterator[None]:
         sys.stderr.flush()
 
 
-def rest_collector() -> None:
+def pause_garbage_collection() -> None:
     """Disable the cyclic garbage collector until the command ends.
 
     For commands that answer one question. Their imports create many objects and hardly

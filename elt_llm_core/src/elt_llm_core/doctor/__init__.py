@@ -1,11 +1,11 @@
 """Checks of the machine and the data root, with commands that fix problems."""
 
 from elt_llm_core.config.sections import RagConfig
-from elt_llm_core.doctor.indexes import index_checks
-from elt_llm_core.doctor.machine import machine_checks, model_checks
+from elt_llm_core.doctor.indexes import check_indexes
+from elt_llm_core.doctor.machine import check_machine, check_models
 from elt_llm_core.doctor.repair import Repaired, repair
 from elt_llm_core.doctor.report import Check, Level
-from elt_llm_core.doctor.store import backup_checks, truth_checks
+from elt_llm_core.doctor.store import check_backups, check_database
 from elt_llm_core.store import Store
 
 __all__ = ["Check", "Level", "Repaired", "examine", "repair"]
@@ -18,9 +18,9 @@ def examine(config: RagConfig, store: Store, *, deep: bool = False) -> list[Chec
     which takes seconds to minutes.
     """
     return [
-        *machine_checks(store),
-        *truth_checks(store, deep=deep),
-        *backup_checks(store, deep=deep),
-        *index_checks(config, store, deep=deep),
-        *model_checks(config),
+        *check_machine(store),
+        *check_database(store, deep=deep),
+        *check_backups(store, deep=deep),
+        *check_indexes(config, store, deep=deep),
+        *check_models(config),
     ]

@@ -11,24 +11,24 @@ import click
 import numpy as np
 
 from elt_llm_core.config.sections import RagConfig
-from elt_llm_core.doctor.report import REPAIR, Check, fail, few, good, warn
+from elt_llm_core.doctor.report import REPAIR, Check, fail, good, shorten_list, warn
 from elt_llm_core.errors import CollectionMismatchError, EltLlmError, StoreError
 from elt_llm_core.models.embedder import as_counting
 from elt_llm_core.models.factory import LateModels
 from elt_llm_core.store import CollectionCard, Store
-from elt_llm_core.store.database.reader import Truth
+from elt_llm_core.store.database.reader import Database
 from elt_llm_core.store.database.records import INDEXES
 from elt_llm_core.store.index.build import MIN_RECALL, PROBE_K, probe_recall
 from elt_llm_core.store.index.child import end_with_parent, run_child
 from elt_llm_core.store.index.generation import Generation
 from elt_llm_core.store.index.manifest import IndexFolder
-from elt_llm_core.store.index.matrix import twins
-from elt_llm_core.store.index.publish import due, is_outdated
+from elt_llm_core.store.index.matrix import group_duplicates
+from elt_llm_core.store.index.publish import is_due, is_outdated
 
 INSPECTOR = "elt_llm_core.doctor.indexes"
 
 
-def index_checks(config: RagConfig, store: Store, *, deep: bool) -> Iterator[Check]:
+def check_indexes(config: RagConfig, store: Store, *, deep: bool) -> Iterator[Check]:
     """Run every check of every collection; with `deep`, each index is searched."""
     try:
         cards = store.collections()
@@ -38,13 +38,13 @@ def index_checks(config: RagConfig, store: Store, *, deep: bool) -> Iterator[Che
         yield from _collection_checks(config, store, card, deep=deep)
     if cards:
         yield from _embedder(config, cards)
-    strange = strange_folders(store)
+    strange = list_unknown_folders(store)
     if strange:
-        detail = f"indexes without a collection: {few(strange)}"
+        detail = f"indexes without a collection: {shorten_list(strange)}"
         yield warn("index folders", detail, REPAIR)
 
 
-def strange_folders(store: Store) -> list[str]:
+def list_unknown_folders(store: Store) -> list[str]:
     """Return names below the index folder that belong to no collection."""
     known = {card.name for card in store.collections()}
     there = (store.data_dir / INDEXES).glob("*")
@@ -78,9 +78,9 @@ def _check_served(config: RagConfig, store: Store, card: CollectionCard) -> Chec
     manifest = folder.manifest()
     if manifest is None:
         return good(name, f"{counts}, too few to index")
-    with closing(Truth(store.data_dir)) as truth:
-        newer = truth.changes(card.name, manifest.seq)
-        late = due(truth, folder, config.stores.delta_fraction)
+    with closing(Database(store.data_dir)) as database:
+        newer = database.changes(card.name, manifest.seq)
+        late = is_due(database, folder, config.stores.delta_fraction)
     if is_outdated(folder, config.keywords):
         asked = f"{manifest.keywords!r}, the configuration asks for"
         other = f"{counts}, words indexed by {asked} {config.keywords.name!r}"
@@ -93,13 +93,13 @@ def _check_served(config: RagConfig, store: Store, card: CollectionCard) -> Chec
 
 def _check_index(store: Store, card: CollectionCard) -> Check:
     name = f"index {card.name}"
-    faults = inspected_faults(store, card.name)
+    faults = inspect_in_process(store, card.name)
     if faults:
-        return fail(name, few(faults), REPAIR)
+        return fail(name, shorten_list(faults), REPAIR)
     return good(name, "counts, reachability, keyword index and recall are correct")
 
 
-def inspected_faults(store: Store, name: str) -> list[str]:
+def inspect_in_process(store: Store, name: str) -> list[str]:
     """Return what a process that opens the index reports, or how it died."""
     try:
         report = run_child(INSPECTOR, [str(store.data_dir.absolute()), name])
@@ -112,7 +112,9 @@ def inspected_faults(store: Store, name: str) -> list[str]:
 def _quarantine(store: Store, card: CollectionCard) -> Check:
     reasons = Counter(chunk.reason for chunk in store.quarantined_chunks(card.name))
     counted = [f"{count} x {reason}" for reason, count in reasons.most_common()]
-    detail = f"{card.quarantined} chunks are found by keywords only: {few(counted)}"
+    detail = (
+        f"{card.quarantined} chunks are found by keywords only: {shorten_list(counted)}"
+    )
     fix = f"elt-llm ingest PATH --collection {card.name}"
     return warn(f"quarantine {card.name}", detail, fix)
 
@@ -139,7 +141,7 @@ def _embedder(config: RagConfig, cards: list[CollectionCard]) -> Iterator[Check]
 ROUNDED = 1e-3  # the database stores half precision
 
 
-def generation_faults(data_dir: Path, name: str) -> Iterator[str]:
+def list_generation_faults(data_dir: Path, name: str) -> Iterator[str]:
     """Return the faults of the published generation; empty if there is none.
 
     Raises GenerationError if it does not match its checksums.
@@ -149,7 +151,9 @@ def generation_faults(data_dir: Path, name: str) -> Iterator[str]:
     if manifest is None:
         return
     generation = Generation(folder, manifest)
-    known = frozenset(generation.ids[row] for row in twins(generation.vectors))
+    known = frozenset(
+        generation.ids[row] for row in group_duplicates(generation.vectors)
+    )
     counts = (len(generation.ids), generation.keywords.count, generation.dense.count())
     if counts != (manifest.nodes, manifest.nodes, len(known)):
         yield f"counts differ: {counts}, built with {manifest.nodes}"
@@ -159,23 +163,23 @@ def generation_faults(data_dir: Path, name: str) -> Iterator[str]:
     recall = probe_recall(generation.dense, generation.vectors, generation.strays)
     if recall < MIN_RECALL:
         yield f"recall@{PROBE_K} against exact search is {recall:.3f}"
-    yield from _strange_rows(Truth(data_dir), generation)
+    yield from _strange_rows(Database(data_dir), generation)
 
 
-def _strange_rows(truth: Truth, generation: Generation) -> Iterator[str]:
+def _strange_rows(database: Database, generation: Generation) -> Iterator[str]:
     """Return differences between index and database for their common chunks."""
     manifest = generation.manifest
     rows = [
         row
-        for row in truth.index_rows(manifest.collection)
+        for row in database.index_rows(manifest.collection)
         if row[0] in generation.positions
     ]
     places = [generation.positions[row[0]] for row in rows]
-    stored = truth.stack([row[2] for row in rows], manifest.dimension)
+    stored = database.stack([row[2] for row in rows], manifest.dimension)
     far = np.abs(generation.vectors[places] - stored).max(axis=1, initial=0) > ROUNDED
     if far.any():
         yield f"{int(far.sum())} vectors differ from the database"
-    languages = truth.languages(manifest.collection)
+    languages = database.languages(manifest.collection)
     texts = ((row[1], languages.get(row[0], "")) for row in rows)
     if not generation.keywords.holds(texts):
         yield "the keyword index returns no results"
@@ -183,4 +187,4 @@ def _strange_rows(truth: Truth, generation: Generation) -> Iterator[str]:
 
 if __name__ == "__main__":
     end_with_parent()
-    click.echo(json.dumps(list(generation_faults(Path(sys.argv[1]), sys.argv[2]))))
+    click.echo(json.dumps(list(list_generation_faults(Path(sys.argv[1]), sys.argv[2]))))

@@ -8,7 +8,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from elt_llm_core.config.sections import RagConfig
-from elt_llm_core.doctor.report import REPAIR, Check, fail, few, good, warn
+from elt_llm_core.doctor.report import REPAIR, Check, fail, good, shorten_list, warn
 from elt_llm_core.errors import EltLlmError
 from elt_llm_core.files.scratch import list_abandoned
 from elt_llm_core.models.factory import LateModels
@@ -18,13 +18,13 @@ from elt_llm_core.publication import list_unfinished
 from elt_llm_core.store import Store
 from elt_llm_core.store.database import disk_space
 from elt_llm_core.store.database.lock import LOCK, lock_holder
-from elt_llm_core.store.database.reader import FILE, Truth
-from elt_llm_core.store.index.publish import index_bytes, left_overs
+from elt_llm_core.store.database.reader import FILE, Database
+from elt_llm_core.store.index.publish import index_bytes, list_left_overs
 
 OTHERS = 0o077
 
 
-def machine_checks(store: Store) -> Iterator[Check]:
+def check_machine(store: Store) -> Iterator[Check]:
     """Run every check of this kind, in a fixed order, without changes."""
     python = sys.version.split()[0]
     yield good("python", f"{python}, SQLite {sqlite3.sqlite_version}")
@@ -61,8 +61,8 @@ def _disk(store: Store) -> Check:
 def _largest_index(store: Store) -> int:
     try:
         names = [card.name for card in store.collections()]
-        with closing(Truth(store.data_dir)) as truth:
-            sizes = [index_bytes(truth, name) for name in names]
+        with closing(Database(store.data_dir)) as database:
+            sizes = [index_bytes(database, name) for name in names]
         return max(sizes, default=disk_space.LEAST)
     except EltLlmError:
         return disk_space.LEAST  # reported by the check of the database
@@ -98,7 +98,7 @@ def _products(store: Store) -> Check:
     """Check whether files of a product wait for publication."""
     waiting = [str(path) for path in list_unfinished(store)]
     if waiting:
-        detail = f"incompletely published: {few(waiting)}"
+        detail = f"incompletely published: {shorten_list(waiting)}"
         return warn(
             "products", detail, "make the folder reachable and run the job again"
         )
@@ -106,14 +106,14 @@ def _products(store: Store) -> Check:
 
 
 def _left_overs(root: Path) -> Check:
-    leftovers = [str(path.relative_to(root)) for path in left_overs(root)]
+    leftovers = [str(path.relative_to(root)) for path in list_left_overs(root)]
     leftovers += [str(folder) for folder in list_abandoned()]
     if leftovers:
-        return warn("left-overs", f"half-made: {few(leftovers)}", REPAIR)
+        return warn("left-overs", f"half-made: {shorten_list(leftovers)}", REPAIR)
     return good("left-overs", "none")
 
 
-def model_checks(config: RagConfig) -> Iterator[Check]:
+def check_models(config: RagConfig) -> Iterator[Check]:
     """Return one line per model, or one for all if no call is needed."""
     models = config.models
     if "ollama" in (models.embedder_strategy, models.llm_strategy):
@@ -143,7 +143,7 @@ def _ollama_version(version: str) -> Check:
     checked = read_advisories().checked.isoformat()
     if not holes:
         return good("ollama", f"version {version}; no hole in the list of {checked}")
-    named = few([f"{one.id}: {one.about}" for one in holes])
+    named = shorten_list([f"{one.id}: {one.about}" for one in holes])
     return warn(
         "ollama",
         f"version {version} has known holes ({named}; list of {checked})",

@@ -6,16 +6,16 @@ from contextlib import closing
 from pydantic import Field
 
 from elt_llm_core.config.sections import RagConfig
-from elt_llm_core.doctor.indexes import inspected_faults, strange_folders
+from elt_llm_core.doctor.indexes import inspect_in_process, list_unknown_folders
 from elt_llm_core.doctor.report import Level
-from elt_llm_core.doctor.store import file_check
+from elt_llm_core.doctor.store import check_database_file
 from elt_llm_core.errors import GenerationError
 from elt_llm_core.files.scratch import list_abandoned, sweep
 from elt_llm_core.records import Record
 from elt_llm_core.store import Store
-from elt_llm_core.store.database.reader import FILE, Truth
+from elt_llm_core.store.database.reader import FILE, Database
 from elt_llm_core.store.database.records import INDEXES
-from elt_llm_core.store.index.publish import left_overs
+from elt_llm_core.store.index.publish import list_left_overs
 from elt_llm_core.store.maintenance import backup
 from elt_llm_core.store.maintenance.health import (
     forget_damaged_vectors,
@@ -40,9 +40,9 @@ def repair(config: RagConfig, store: Store) -> Repaired:
     A damaged database is not touched. Raises StoreLockedError while another process
     writes, and StoreWriteError.
     """
-    if not (store.data_dir / FILE).exists() or not _truth_is_sound(store):
+    if not (store.data_dir / FILE).exists() or not _database_is_sound(store):
         return Repaired()
-    removed = [path.name for path in left_overs(store.data_dir)]
+    removed = [path.name for path in list_left_overs(store.data_dir)]
     removed += [folder.name for folder in list_abandoned()]
     sweep()
     backup.sweep(store.data_dir)
@@ -50,7 +50,7 @@ def repair(config: RagConfig, store: Store) -> Repaired:
     if words:
         rebuild_words(store.data_dir)
     vectors = forget_damaged_vectors(store.data_dir)
-    for name in strange_folders(store):
+    for name in list_unknown_folders(store):
         shutil.rmtree(store.data_dir / INDEXES / name, ignore_errors=True)
         removed.append(name)
     rebuilt, failed = _rebuild(config, store)
@@ -63,9 +63,9 @@ def repair(config: RagConfig, store: Store) -> Repaired:
     )
 
 
-def _truth_is_sound(store: Store) -> bool:
-    with closing(Truth(store.data_dir)) as truth:
-        return file_check(truth, deep=False).level is Level.OK
+def _database_is_sound(store: Store) -> bool:
+    with closing(Database(store.data_dir)) as database:
+        return check_database_file(database, deep=False).level is Level.OK
 
 
 def _rebuild(config: RagConfig, store: Store) -> tuple[dict[str, int], dict[str, str]]:
@@ -75,7 +75,8 @@ def _rebuild(config: RagConfig, store: Store) -> tuple[dict[str, int], dict[str,
     with store.writer() as writer:  # removes unfinished files
         for card in store.collections():
             force = bool(
-                store.open(card.name).degradations or inspected_faults(store, card.name)
+                store.open(card.name).degradations
+                or inspect_in_process(store, card.name)
             )
             try:
                 done = writer.publish(

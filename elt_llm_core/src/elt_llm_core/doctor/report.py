@@ -41,7 +41,7 @@ def fail(name: str, detail: str, fix: str) -> Check:
     return Check(name=name, level=Level.FAIL, detail=detail, fix=fix)
 
 
-def few(faults: list[str]) -> str:
+def shorten_list(faults: list[str]) -> str:
     """Return the first of many faults, and their number."""
     more = len(faults) - SHOWN
     return "; ".join(faults[:SHOWN]) + (f"; and {more} more" if more > 0 else "")

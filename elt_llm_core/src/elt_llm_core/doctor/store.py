@@ -17,8 +17,8 @@ from elt_llm_core.doctor.report import (
     Check,
     Level,
     fail,
-    few,
     good,
+    shorten_list,
     warn,
 )
 from elt_llm_core.errors import EltLlmError, StoreLockedError, StoreWriteError
@@ -26,7 +26,7 @@ from elt_llm_core.identifiers import document_id, node_id
 from elt_llm_core.store import Store
 from elt_llm_core.store.database import codec, schema
 from elt_llm_core.store.database.nodes import node_from_row
-from elt_llm_core.store.database.reader import FILE, Truth
+from elt_llm_core.store.database.reader import FILE, Database
 from elt_llm_core.store.database.records import (
     INDEXES,
     SCHEMA_VERSION,
@@ -44,31 +44,31 @@ UNREADABLE = (ValueError, TypeError, LookupError, ArithmeticError, zlib.error)
 """What a damaged blob or a damaged JSON text raises when it is read."""
 
 
-def ledger_faults(truth: Truth) -> Iterator[str]:
+def list_ledger_faults(database: Database) -> Iterator[str]:
     """Return inconsistencies, one sentence each, in the order of rows."""
-    for card in truth.collections():
-        for row in truth.documents(card.name):
-            for fault in _document_faults(truth, card, row):
+    for card in database.collections():
+        for row in database.documents(card.name):
+            for fault in _document_faults(database, card, row):
                 yield f"{card.name}, {row.name}: {fault}"
-        yield from _quarantine_faults(truth, card)
+        yield from _quarantine_faults(database, card)
 
 
 def _document_faults(
-    truth: Truth, card: CollectionCard, row: DocumentRow
+    database: Database, card: CollectionCard, row: DocumentRow
 ) -> Iterator[str]:
     if row.document_id != document_id(card.name, row.uri, row.part):
         yield "its id does not match its address"
     try:
-        text = truth.document_text(row.document_id)
-        truth.blocks(row.document_id)
-        truth.pages(row.document_id)
+        text = database.document_text(row.document_id)
+        database.blocks(row.document_id)
+        database.pages(row.document_id)
     except (*UNREADABLE, EltLlmError) as error:
         yield f"its text or pages cannot be read ({error})"
         return
-    original = truth.original(row.document_id)
+    original = database.original(row.document_id)
     if original is not None and _is_other(original, row.sha256):
         yield "its stored source file differs from the file that was read"
-    yield from _node_faults(truth, card, row, text)
+    yield from _node_faults(database, card, row, text)
 
 
 def _is_other(original: bytes, sha256: str) -> bool:
@@ -76,9 +76,9 @@ def _is_other(original: bytes, sha256: str) -> bool:
 
 
 def _node_faults(
-    truth: Truth, card: CollectionCard, row: DocumentRow, text: str
+    database: Database, card: CollectionCard, row: DocumentRow, text: str
 ) -> Iterator[str]:
-    nodes = truth.rows(
+    nodes = database.rows(
         "select ordinal, node_id, text, index_text, metadata, vector, place_sum, "
         "index_sum from node "
         "where document_id = ? order by ordinal",
@@ -90,7 +90,7 @@ def _node_faults(
     for ordinal, *node in nodes:
         for fault in _chunk_faults(row, text, ordinal, node):
             yield f"chunk {ordinal}: {fault}"
-    for ordinal, fault in _vector_faults(truth, card, nodes):
+    for ordinal, fault in _vector_faults(database, card, nodes):
         yield f"chunk {ordinal}: {fault}"
 
 
@@ -119,7 +119,7 @@ def _chunk_faults(
 
 
 def _vector_faults(
-    truth: Truth, card: CollectionCard, nodes: Sequence[Sequence[Any]]
+    database: Database, card: CollectionCard, nodes: Sequence[Sequence[Any]]
 ) -> Iterator[tuple[int, str]]:
     for ordinal, _, _, index_text, _, vector, *_ in nodes:
         if vector and len(vector) != codec.VECTOR_BYTES * card.dimension:
@@ -129,7 +129,7 @@ def _vector_faults(
         if vector and not _is_unit(vector):
             yield ordinal, "its vector does not have unit length"
         key = vector_key(card.embedder_digest, index_text)
-        kept = truth.rows(
+        kept = database.rows(
             "select key, data, data_sum from vector where key = ?", (key,)
         )
         # A damaged cached vector does not affect the chunk; it has its own check.
@@ -143,16 +143,16 @@ def _is_unit(vector: bytes) -> bool:
     return bool(np.isfinite(length)) and abs(length - 1) < ROUNDED
 
 
-def _quarantine_faults(truth: Truth, card: CollectionCard) -> Iterator[str]:
+def _quarantine_faults(database: Database, card: CollectionCard) -> Iterator[str]:
     """Return chunks that have both or neither of a vector and a reason."""
-    bare = truth.rows(
+    bare = database.rows(
         "select node_id from node where collection = ? and vector = x'' "
         "and node_id not in (select node_id from quarantine)",
         (card.name,),
     )
     if bare:
         yield f"{card.name}: {len(bare)} chunks have neither a vector nor a reason"
-    excused = truth.rows(
+    excused = database.rows(
         "select node_id from quarantine join node using (node_id) "
         "where node.collection = ? and vector != x''",
         (card.name,),
@@ -165,66 +165,66 @@ READ_THEM = "inspect them; then: elt-llm remove NAME --collection COLLECTION"
 START_ANEW = "there is no backup; index the sources again with another --data-dir"
 
 
-def truth_checks(store: Store, *, deep: bool) -> Iterator[Check]:
+def check_database(store: Store, *, deep: bool) -> Iterator[Check]:
     """Run every check of this kind; with `deep` each row is read and compared."""
     if not (store.data_dir / FILE).exists():
         try:
             schema.require_whole(store.data_dir / FILE)
         except EltLlmError as error:
-            yield fail("truth", error.message, _restore(store.data_dir))
+            yield fail("database", error.message, _restore(store.data_dir))
             return
         detail = f"no data at {store.data_dir} yet"
-        yield warn("truth", detail, "elt-llm ingest PATH --collection NAME")
+        yield warn("database", detail, "elt-llm ingest PATH --collection NAME")
         return
-    with closing(Truth(store.data_dir)) as truth:
-        sound = file_check(truth, deep=deep)
+    with closing(Database(store.data_dir)) as database:
+        sound = check_database_file(database, deep=deep)
         yield sound
         if sound.level is Level.OK:
-            yield from _lost_changes(truth)
+            yield from _lost_changes(database)
             with suppress(*UNREADABLE, EltLlmError):  # a deep look names damaged rows
-                yield suspicion_check(truth)
+                yield check_suspicions(database)
         if deep and sound.level is Level.OK:
-            yield _links(truth)
-            yield _ledger(truth)
+            yield _links(database)
+            yield _ledger(database)
             yield _words(store.data_dir)
             yield _cached_vectors(store.data_dir)
 
 
-def _lost_changes(truth: Truth) -> Iterator[Check]:
+def _lost_changes(database: Database) -> Iterator[Check]:
     """Return indexes with later changes than the database, which lost its log."""
-    rows = truth.rows("select value from counter where name = 'seq'")
+    rows = database.rows("select value from counter where name = 'seq'")
     last = int(rows[0][0]) if rows else 0
-    data_dir = truth.path.parent
+    data_dir = database.path.parent
     for folder in sorted((data_dir / INDEXES).glob("*/")):
         with suppress(EltLlmError):  # a broken manifest has its own check
             manifest = IndexFolder(data_dir, folder.name).manifest()
             if manifest is not None and manifest.seq > last:
                 lost = f"changes {last + 1} to {manifest.seq} are lost"
                 detail = f"older than the index of {folder.name!r}: {lost}"
-                yield fail("truth history", detail, _restore(data_dir))
+                yield fail("database history", detail, _restore(data_dir))
 
 
-def file_check(truth: Truth, *, deep: bool) -> Check:
+def check_database_file(database: Database, *, deep: bool) -> Check:
     """Return SQLite's own check of the file, and whether the schema is known."""
     statement = "pragma integrity_check" if deep else "pragma quick_check"
     try:
-        rows = truth.rows(statement)
+        rows = database.rows(statement)
     except EltLlmError as error:
-        fix = _restore(truth.path.parent) if RESTORE in error.hint else error.hint
-        return fail("truth", error.message, fix)
+        fix = _restore(database.path.parent) if RESTORE in error.hint else error.hint
+        return fail("database", error.message, fix)
     faults = [str(row[0]) for row in rows if row != ("ok",)]
     if faults:
-        return fail("truth", few(faults), _restore(truth.path.parent))
-    return good("truth", f"sound, schema {SCHEMA_VERSION}")
+        return fail("database", shorten_list(faults), _restore(database.path.parent))
+    return good("database", f"sound, schema {SCHEMA_VERSION}")
 
 
 def _restore(data_dir: Path) -> str:
     return RESTORE if backup_files(data_dir) else START_ANEW
 
 
-def suspicion_check(truth: Truth) -> Check:
+def check_suspicions(database: Database) -> Check:
     """Return the documents with suspicious passages."""
-    rows = truth.rows(
+    rows = database.rows(
         "select d.collection, d.name, json_extract(n.metadata, '$.suspicious') why, "
         "count(*) from node n join document d using (document_id) "
         "where instr(n.metadata, '\"suspicious\":') group by d.document_id, why "
@@ -238,27 +238,29 @@ def suspicion_check(truth: Truth) -> Check:
     ]
     total = sum(row[3] for row in rows)
     noun = "passage" if total == 1 else "passages"
-    return warn("passages", f"{total} suspicious {noun}: {few(documents)}", READ_THEM)
+    return warn(
+        "passages", f"{total} suspicious {noun}: {shorten_list(documents)}", READ_THEM
+    )
 
 
-def _links(truth: Truth) -> Check:
+def _links(database: Database) -> Check:
     """Check that every row belongs to an existing one."""
-    broken = truth.rows("pragma foreign_key_check")
+    broken = database.rows("pragma foreign_key_check")
     lost = [f"a row of {row[0]} refers to a missing {row[2]}" for row in broken]
     if lost:
-        return fail("truth links", few(lost), RESTORE)
-    return good("truth links", "every row refers to an existing one")
+        return fail("database links", shorten_list(lost), RESTORE)
+    return good("database links", "every row refers to an existing one")
 
 
-def _ledger(truth: Truth) -> Check:
-    faults = list(ledger_faults(truth))
+def _ledger(database: Database) -> Check:
+    faults = list(list_ledger_faults(database))
     if faults:
-        return fail("truth content", few(faults), RESTORE)
-    ((documents, chunks),) = truth.rows(
+        return fail("database content", shorten_list(faults), RESTORE)
+    ((documents, chunks),) = database.rows(
         "select (select count(*) from document), (select count(*) from node)"
     )
     return good(
-        "truth content", f"{documents} documents and {chunks} chunks are consistent"
+        "database content", f"{documents} documents and {chunks} chunks are consistent"
     )
 
 
@@ -266,19 +268,19 @@ def _words(root: Path) -> Check:
     try:
         agree = words_agree(root)
     except (StoreLockedError, StoreWriteError) as error:
-        return warn("truth words", f"not checked: {error.message}", error.hint)
+        return warn("database words", f"not checked: {error.message}", error.hint)
     if not agree:
         detail = "the word table does not agree with the chunks"
-        return fail("truth words", detail, REPAIR)
-    return good("truth words", "the word table agrees with the chunks")
+        return fail("database words", detail, REPAIR)
+    return good("database words", "the word table agrees with the chunks")
 
 
 def _cached_vectors(root: Path) -> Check:
     count = damaged_vectors(root)
     if count:
         detail = f"{count} cached vectors differ from what was stored"
-        return fail("truth vectors", detail, REPAIR)
-    return good("truth vectors", "every cached vector is intact")
+        return fail("database vectors", detail, REPAIR)
+    return good("database vectors", "every cached vector is intact")
 
 
 BACK_UP = "elt-llm store backup"
@@ -286,7 +288,7 @@ HOUR = 3600
 TWO_DAYS = 48  # in hours
 
 
-def backup_checks(store: Store, *, deep: bool) -> Iterator[Check]:
+def check_backups(store: Store, *, deep: bool) -> Iterator[Check]:
     """Check the newest backup and its age; with `deep` the newest sound one."""
     if not (store.data_dir / FILE).exists():
         return
@@ -296,7 +298,7 @@ def backup_checks(store: Store, *, deep: bool) -> Iterator[Check]:
         broken.append(fault)
         files = files[1:]
     if broken:
-        detail = f"{len(broken)} backups are damaged: {few(broken)}"
+        detail = f"{len(broken)} backups are damaged: {shorten_list(broken)}"
         yield fail("backup damage", detail, f"delete them, then: {BACK_UP}")
     if files:
         yield good("backup", f"{files[0].name}, {_age(files[0])}")

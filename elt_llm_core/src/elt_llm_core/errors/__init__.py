@@ -18,7 +18,7 @@ EltLlmError                                  code; what happened, the value, the
 │   ├── StoreLockedError        STO004       exit 75: another process writes
 │   ├── StoreWriteError         STO005       exit 73: disk full, read-only folder
 │   ├── GenerationError         STO006       a derived index is damaged
-│   ├── TruthError              STO007       exit 78: damaged, or another schema
+│   ├── UnusableDatabaseError   STO007       exit 78: damaged, or another schema
 │   ├── NoDataError             STO008       exit 65: no data root
 │   ├── ConversationNotFoundError STO009     exit 65
 │   ├── ForeignConversationError STO010      exit 65: another user's conversation
@@ -144,8 +144,8 @@ from elt_llm_core.errors.store_errors import (
     StoreError,
     StoreLockedError,
     StoreWriteError,
-    TruthError,
     TurnReplacedError,
+    UnusableDatabaseError,
     VersionNotFoundError,
 )
 
@@ -203,7 +203,6 @@ __all__ = [
     "TokenNeededError",
     "TooLargeError",
     "TooManyGuessesError",
-    "TruthError",
     "TurnReplacedError",
     "UnknownElementError",
     "UnknownItemError",
@@ -211,6 +210,7 @@ __all__ = [
     "UnknownProductError",
     "UnknownProfileError",
     "UnknownStrategyError",
+    "UnusableDatabaseError",
     "UsageError",
     "VersionNotFoundError",
     "installs",

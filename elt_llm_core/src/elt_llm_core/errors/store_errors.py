@@ -134,7 +134,7 @@ class GenerationError(StoreError):
         self.reason = reason
 
 
-class TruthError(StoreError):
+class UnusableDatabaseError(StoreError):
     """The database file is damaged, not a database, or has another schema."""
 
     code = "STO007"

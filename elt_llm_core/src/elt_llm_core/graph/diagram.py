@@ -9,7 +9,7 @@ from pydantic import Field
 
 from elt_llm_core.enterprise.model import ElementRole, ModelElement, ModelLocation
 from elt_llm_core.graph.graph_records import RelationRef
-from elt_llm_core.graph.model_graph import ModelGraph, no_part
+from elt_llm_core.graph.model_graph import ModelGraph, unknown_part_error
 from elt_llm_core.records import Record
 
 # In pixels. A box holds two lines of about twenty letters at 12 px.
@@ -135,7 +135,7 @@ def _require(
     rows: Sequence[object], what: str, name: str, known: Iterable[str]
 ) -> None:
     if not rows:
-        raise no_part(what, name, known)
+        raise unknown_part_error(what, name, known)
 
 
 class _Block(NamedTuple):

@@ -89,7 +89,7 @@ def svg_text(diagram: ModelDiagram) -> str:
     return "\n".join(parts) + "\n"
 
 
-def hue(text: str) -> int:
+def choose_hue(text: str) -> int:
     """Return the hue of a domain or a type, the same in every diagram."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:2], "big") % 360
 
@@ -105,8 +105,8 @@ def _attribute(text: str) -> str:
 def _svg_group(node: DiagramNode) -> str:
     return (
         f'<g><rect x="{node.x}" y="{node.y}" width="{node.width}" '
-        f'height="{node.height}" rx="8" fill="hsl({hue(node.domain)} 60% 97%)" '
-        f'stroke="hsl({hue(node.domain)} 40% 60%)"/>'
+        f'height="{node.height}" rx="8" fill="hsl({choose_hue(node.domain)} 60% 97%)" '
+        f'stroke="hsl({choose_hue(node.domain)} 40% 60%)"/>'
         f'<text x="{node.x + 12}" y="{node.y + 22}" font-weight="600" fill="#1f2937">'
         f"{_text(node.name)}</text></g>"
     )
@@ -122,7 +122,7 @@ def _svg_box(node: DiagramNode) -> str:
         f"{_text(line)}</tspan>"
         for number, line in enumerate(lines)
     )
-    tint = hue(node.domain or node.type)
+    tint = choose_hue(node.domain or node.type)
     fill = "#ffffff" if node.role == "entity" else f"hsl({tint} 50% 92%)"
     return (
         f"<g><title>{_text(f'{node.name} ({node.type})' if node.type else node.name)}"

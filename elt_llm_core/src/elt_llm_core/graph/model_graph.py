@@ -373,7 +373,7 @@ def _count(values: Iterable[str]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-def no_part(what: str, name: str, known: Iterable[str]) -> UsageError:
+def unknown_part_error(what: str, name: str, known: Iterable[str]) -> UsageError:
     """Return the error for a domain, view or type that a model does not have.
 
     Args:
@@ -389,4 +389,4 @@ def no_part(what: str, name: str, known: Iterable[str]) -> UsageError:
 def _require_known(what: str, name: str, known: Iterable[str]) -> None:
     names = set(known)
     if name.casefold() not in {n.casefold() for n in names}:
-        raise no_part(what, name, names)
+        raise unknown_part_error(what, name, names)

@@ -15,7 +15,7 @@ from elt_llm_core.language.languages import ENGLISH
 from elt_llm_core.language.tokens import plain_words, question_tokens, tokenize
 from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_core.store.database.filters import FIXED, keep_known, refuse_unknown
-from elt_llm_core.store.database.reader import Truth
+from elt_llm_core.store.database.reader import Database
 from elt_llm_core.store.database.records import CollectionCard, Outlined
 from elt_llm_core.store.index.bm25 import DeltaKeywords, KeywordIndex
 from elt_llm_core.store.index.delta import Delta, Hits
@@ -40,7 +40,7 @@ class Collection:
 
     def __init__(
         self,
-        truth: Truth,
+        database: Database,
         card: CollectionCard,
         index: Generation | None,
         problem: str = "",
@@ -48,7 +48,7 @@ class Collection:
         self.card = card
         self.name = card.name
         self.generation = index.manifest.generation if index else 0
-        self._truth = truth
+        self._database = database
         self._index = index
         self._problem = problem
         self._delta = self._newest(index)
@@ -160,18 +160,18 @@ class Collection:
         """Return chunks by id with their provenance; unknown ids are absent."""
         if self._permitted_ids is not None:
             ids = [node for node in ids if node in self._permitted_ids]
-        return self._truth.nodes_by_id(self.name, ids)
+        return self._database.nodes_by_id(self.name, ids)
 
     def texts(self, ids: Iterable[str]) -> dict[str, tuple[str, str]]:
         """Return kind and text of chunks by id; unknown ids are absent.
 
         It takes a tenth of the time of `nodes`, for scanning many chunks.
         """
-        return self._truth.texts_by_id(self.name, ids)
+        return self._database.texts_by_id(self.name, ids)
 
     def with_phrase(self, phrase: str, kind: str) -> list[str]:
         """Return ids of chunks of a kind that contain these adjacent words exactly."""
-        ids = self._truth.with_phrase(self.name, phrase, kind)
+        ids = self._database.with_phrase(self.name, phrase, kind)
         permitted = self._permitted_ids
         return [node for node in ids if permitted is None or node in permitted]
 
@@ -179,41 +179,41 @@ class Collection:
         """Return the position of each chunk of a document; empty for an unknown one."""
         if document_id in self._excluded_documents:
             return []
-        return self._truth.outline(document_id)
+        return self._database.outline(document_id)
 
     def sidecars(self, kind: str) -> list[Sidecar]:
         """Structured content of one kind of its documents, by address and name."""
-        return self._truth.sidecars(self.name, kind)
+        return self._database.sidecars(self.name, kind)
 
     def document_text(self, document_id: str) -> str:
         """Return a document's canonical text; empty for an unknown document."""
-        return self._truth.document_text(document_id)
+        return self._database.document_text(document_id)
 
     def tables(self, document_id: str) -> tuple[list[Relation], list["TextNode"]]:
         """Return a document's tables, and the chunks with their rows.
 
         Both are consistent with the present document; empty if it does not exist.
         """
-        with self._truth.snapshot():
-            document = self._truth.document(document_id)
+        with self._database.snapshot():
+            document = self._database.document(document_id)
             if document is None or document.collection != self.name:
                 return [], []
             if document_id in self._excluded_documents:
                 return [], []
-            text = self._truth.document_text(document_id)
-            blocks = self._truth.blocks(document_id)
-            chunks = self._truth.nodes(self.name, ["table_row"], document_id)
+            text = self._database.document_text(document_id)
+            blocks = self._database.blocks(document_id)
+            chunks = self._database.nodes(self.name, ["table_row"], document_id)
             return relations(document_id, document.name, text, blocks), list(chunks)
 
     def ids(self, where: Mapping[str, Any]) -> frozenset[str]:
-        """Return ids of the chunks that match `where`; see `Truth.filter_ids`.
+        """Return ids of the chunks that match `where`; see `Database.filter_ids`.
 
         A filter is resolved once for a collection of one moment.
         """
         key = repr(sorted(where.items()))
         ids = self._filters.get(key)
         if ids is None:
-            ids = self._truth.filter_ids(self.name, where)
+            ids = self._database.filter_ids(self.name, where)
             ids = self._permit(ids) or frozenset()
             if len(self._filters) >= REMEMBERED:
                 self._filters.clear()
@@ -223,7 +223,7 @@ class Collection:
     @cached_property
     def priorities(self) -> dict[str, int]:
         """Return document priorities by id, without those with the default 50."""
-        return self._truth.priorities(self.name)
+        return self._database.priorities(self.name)
 
     @cached_property
     def _excluded_documents(self) -> frozenset[str]:
@@ -235,7 +235,7 @@ class Collection:
         """Return ids of the chunks of all other documents; None if none is excluded."""
         if not self._excluded_documents:
             return None
-        return self._truth.ids_beside(self.name, self._excluded_documents)
+        return self._database.ids_beside(self.name, self._excluded_documents)
 
     def _permit(self, allowed: frozenset[str] | None) -> frozenset[str] | None:
         """Return the allowed chunks that may be found; None for all."""
@@ -246,7 +246,7 @@ class Collection:
     @cached_property
     def filter_keys(self) -> frozenset[str]:
         """Return filter keys: those of every chunk, and those of its documents."""
-        return self._truth.filter_keys(self.name)
+        return self._database.filter_keys(self.name)
 
     def check_filters(self, where: Mapping[str, Any]) -> None:
         """Raise UsageError for a key that no document here has."""
@@ -260,7 +260,7 @@ class Collection:
     @cached_property
     def topics(self) -> tuple[str, ...]:
         """Return titles of its largest documents, then its largest sections."""
-        return tuple(self._truth.topics(self.name))
+        return tuple(self._database.topics(self.name))
 
     @property
     def chroma(self) -> Any:
@@ -275,12 +275,12 @@ class Collection:
         """
         dimension = self.card.dimension
         if index is None:
-            return Delta.empty(dimension).apply_changes(self._truth, self.name)
+            return Delta.empty(dimension).apply_changes(self._database, self.name)
         # Earlier reads may be from a database that was replaced.
         for start in (index.newer, Delta.empty(dimension, index.manifest.seq)):
-            if start.seq > self._truth.sequence(self.name):
+            if start.seq > self._database.sequence(self.name):
                 continue
-            delta = start.apply_changes(self._truth, self.name)
+            delta = start.apply_changes(self._database, self.name)
             left = sum(node in index.positions for node in delta.removed)
             if len(index.ids) - left + len(delta.ids) == self.card.chunks:
                 index.newer = delta
@@ -352,20 +352,20 @@ class Collection:
         one by one, as in the index.
         """
         if self.languages == {ENGLISH}:
-            return self._words_in_truth(text, k, allowed)
+            return self._words_in_database(text, k, allowed)
         rows = self._delta.rows(allowed)
         hits = self._delta_keywords.search(self._question_tokens(text), k, rows)
         return sorted(
             ((self._delta.ids[i], score) for i, score in hits), key=_best_first
         )
 
-    def _words_in_truth(
+    def _words_in_database(
         self, text: str, k: int, allowed: frozenset[str] | None
     ) -> Hits:
         plain = plain_words(text)
         words = [w for w, tokens in zip(plain, tokenize(plain), strict=True) if tokens]
         limit = k if allowed is None else -1
-        hits = self._truth.words_search(self.name, words, limit)
+        hits = self._database.words_search(self.name, words, limit)
         return [hit for hit in hits if allowed is None or hit[0] in allowed][:k]
 
     @cached_property

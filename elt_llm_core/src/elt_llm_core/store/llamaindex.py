@@ -30,7 +30,7 @@ _OPERATORS = {
 }
 
 
-class TruthDocumentStore(BaseDocumentStore):
+class DatabaseDocumentStore(BaseDocumentStore):
     """The chunks of one collection as a LlamaIndex document store.
 
     Only `Store.writer` writes, with chunks, vectors and the ledger in one transaction;

@@ -17,7 +17,7 @@ from elt_llm_core.store.database.day_ledger import DayLedger
 from elt_llm_core.store.database.job_rows import JobRows
 from elt_llm_core.store.database.journal import Journal
 from elt_llm_core.store.database.lock import LOCK, writer_lock
-from elt_llm_core.store.database.reader import FILE, Truth, file_at
+from elt_llm_core.store.database.reader import FILE, Database, file_at
 from elt_llm_core.store.database.records import CollectionCard, DocumentRow, Quarantined
 from elt_llm_core.store.database.review_rows import Reviews
 from elt_llm_core.store.database.shared_writer import SharedWriter
@@ -43,78 +43,80 @@ class Store:
     def __init__(self, data_dir: Path, keywords: Recipe | None = None) -> None:
         self.data_dir = data_dir
         self.keywords = keywords
-        self._truth = Truth(data_dir)
+        self._database = Database(data_dir)
         self._open: dict[str, tuple[object, Collection]] = {}
         self._generations: dict[str, Generation] = {}
         self._guard = Lock()
         self._journal_connection: Connection | None = None
         self._journal_file: tuple[int, int] | None = None
-        self.journal = Journal(self._truth, self._journal_writer)
-        self.day_ledger = DayLedger(self._truth, self._journal_writer)
+        self.journal = Journal(self._database, self._journal_writer)
+        self.day_ledger = DayLedger(self._database, self._journal_writer)
         self._shared_writer = SharedWriter(data_dir)
-        self.conversations = Conversations(self._truth, self._shared_writer.transaction)
-        self.reviews = Reviews(self._truth, self._shared_writer.transaction)
-        self.jobs = JobRows(self._truth, self._shared_writer.transaction, data_dir)
-        self.versions = Versions(self._truth, self._shared_writer.transaction)
+        self.conversations = Conversations(
+            self._database, self._shared_writer.transaction
+        )
+        self.reviews = Reviews(self._database, self._shared_writer.transaction)
+        self.jobs = JobRows(self._database, self._shared_writer.transaction, data_dir)
+        self.versions = Versions(self._database, self._shared_writer.transaction)
 
     def collections(self) -> list[CollectionCard]:
         """Return every collection's card, by name."""
-        return self._truth.collections()
+        return self._database.collections()
 
     def card(self, name: str) -> CollectionCard:
         """Return one card. Raises CollectionNotFoundError or InvalidNameError."""
-        return self._truth.card(name)
+        return self._database.card(name)
 
     def quarantined_chunks(self, collection: str) -> list[Quarantined]:
         """Return a collection's chunks without a vector, with the reason."""
         self.card(collection)
-        return self._truth.quarantined_chunks(collection)
+        return self._database.quarantined_chunks(collection)
 
     def state(self, name: str) -> str:
         """Return a value that changes with every change of a collection.
 
         It never repeats, even after a restore. Empty for a missing collection.
         """
-        return self._truth.state(collection_id(name))
+        return self._database.state(collection_id(name))
 
     def documents(self, collection: str) -> list[DocumentRow]:
         """Return the documents of a collection by uri and part."""
         self.card(collection)
-        return self._truth.documents(collection)
+        return self._database.documents(collection)
 
     def document(self, document_id: str) -> DocumentRow | None:
         """Return one document's row, or None."""
-        return self._truth.document(document_id)
+        return self._database.document(document_id)
 
     def document_text(self, document_id: str) -> str:
         """Return the canonical text of a document; empty if it does not exist."""
-        return self._truth.document_text(document_id)
+        return self._database.document_text(document_id)
 
     def content_digest(self, document_id: str) -> str:
         """Return a digest of a document's text and blocks; empty if it is missing.
 
         It also differs if the same text was stored with another compressor.
         """
-        return self._truth.content_digest(document_id)
+        return self._database.content_digest(document_id)
 
     def blocks(self, document_id: str) -> list[Block]:
         """Return the blocks of a document in reading order."""
-        return self._truth.blocks(document_id)
+        return self._database.blocks(document_id)
 
     def pages(
         self, document_id: str, numbers: Sequence[int] | None = None
     ) -> list[Page]:
         """Return pages with their words, ascending, optionally only `numbers`."""
-        return self._truth.pages(document_id, numbers)
+        return self._database.pages(document_id, numbers)
 
     def original(self, document_id: str) -> bytes | None:
         """Return the source file as read, if it was kept."""
-        return self._truth.original(document_id)
+        return self._database.original(document_id)
 
     def sidecars(self, collection: str, kind: str | None = None) -> list[Sidecar]:
         """Return structured content of a collection's documents."""
         self.card(collection)
-        return self._truth.sidecars(collection, kind)
+        return self._database.sidecars(collection, kind)
 
     def nodes(
         self,
@@ -124,17 +126,17 @@ class Store:
     ) -> Iterator["TextNode"]:
         """Return chunks by document (uri, part) and ordinal, with their provenance."""
         self.card(collection)
-        return self._truth.nodes(collection, kinds, document_id)
+        return self._database.nodes(collection, kinds, document_id)
 
     def missing_vectors(self, model: str, texts: Sequence[str]) -> list[int]:
         """Return positions in `texts` without a sound vector by this model."""
-        return self._truth.missing_vectors(model, texts)
+        return self._database.missing_vectors(model, texts)
 
     def nodes_by_id(
         self, collection: str, ids: Sequence[str]
     ) -> Mapping[str, "TextNode"]:
         """Return chunks by id; unknown ids are absent."""
-        return self._truth.nodes_by_id(collection, ids)
+        return self._database.nodes_by_id(collection, ids)
 
     def open(self, name: str) -> "Collection":
         """Return a collection with its published generation and newer changes.
@@ -145,7 +147,7 @@ class Store:
         folder = IndexFolder(self.data_dir, name)
         with self._guard:
             while True:
-                state = self._truth.state(name)
+                state = self._database.state(name)
                 stamp = (state, folder.manifest_stamp())
                 held = self._open.get(name)
                 if held is not None and held[0] == stamp and state:
@@ -174,7 +176,7 @@ class Store:
 
     def close(self) -> None:
         """Close this thread's connections and the opened indexes."""
-        self._truth.close()
+        self._database.close()
         self._open.clear()
         self._generations.clear()
         self._shared_writer.close()
@@ -188,26 +190,26 @@ class Store:
 
         # Read before the database: a manifest is never newer than a later snapshot.
         manifests, problem = folder.choices()
-        with self._truth.snapshot():
+        with self._database.snapshot():
             card = self.card(name)
             for manifest in manifests:
                 try:
                     index = self._generation(card, folder, manifest)
-                    return Collection(self._truth, card, index, problem)
+                    return Collection(self._database, card, index, problem)
                 except GenerationError as error:
                     problem = problem or error.message
             if card.chunks >= MIN_NODES:
                 problem = problem or "no generation is published yet"
-            return Collection(self._truth, card, None, problem)
+            return Collection(self._database, card, None, problem)
 
     def _generation(
         self, card: CollectionCard, folder: IndexFolder, manifest: Manifest
     ) -> "Generation":
         from elt_llm_core.store.index.generation import Generation  # noqa: PLC0415
 
-        if manifest.epoch != self._truth.epoch(card.name):
+        if manifest.epoch != self._database.epoch(card.name):
             raise GenerationError(card.name, "it belongs to a dropped collection")
-        if not self._truth.has_change(card.name, manifest.seq, manifest.stamp):
+        if not self._database.has_change(card.name, manifest.seq, manifest.stamp):
             raise GenerationError(card.name, "it was built from a different database")
         if manifest.embedder_digest != card.embedder_digest:
             raise GenerationError(card.name, "it was built with another embedder")

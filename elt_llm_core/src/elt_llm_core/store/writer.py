@@ -28,7 +28,7 @@ from elt_llm_core.models.embedder import CountingEmbedder
 from elt_llm_core.results import Degradation
 from elt_llm_core.store.database import rows, schema, vectors
 from elt_llm_core.store.database.chunk_rows import Chunks, ChunkTarget
-from elt_llm_core.store.database.reader import FILE, Truth
+from elt_llm_core.store.database.reader import FILE, Database
 from elt_llm_core.store.database.records import (
     MOST_PRIORITY,
     NORMAL_PRIORITY,
@@ -44,7 +44,7 @@ from elt_llm_core.store.database.schema import (
 from elt_llm_core.store.index.manifest import IndexFolder
 from elt_llm_core.store.index.publish import (
     MIN_NODES,
-    due,
+    is_due,
     is_outdated,
     publish,
     rollback,
@@ -65,12 +65,12 @@ class Writer:
         backup.sweep(data_dir)
         self.migrated = migrate(data_dir)
         self._connection = schema.connect_writer(self._path)
-        self._truth = Truth(data_dir)
+        self._database = Database(data_dir)
         sweep_dropped(self._connection, data_dir)
 
     def close(self) -> None:
         """Checkpoint the log, and close the connections."""
-        self._truth.close()
+        self._database.close()
         schema.fold_log(self._connection)
         self._connection.close()
 
@@ -87,7 +87,7 @@ class Writer:
         """
         collection_name(name)
         try:
-            card = self._truth.card(name)
+            card = self._database.card(name)
         except CollectionNotFoundError:
             return self._create(name, embedder, chunker, title)
         if card.embedder_digest != embedder.digest:
@@ -99,16 +99,16 @@ class Writer:
                 connection.execute(
                     "update collection set chunker = ? where name = ?", (chunker, name)
                 )
-        return self._truth.card(name)
+        return self._database.card(name)
 
     def missing_vectors(self, model: str, texts: Sequence[str]) -> list[int]:
         """Return positions in `texts` without a sound vector by this model."""
-        with schema.faults_told(self._path):
+        with schema.translate_errors(self._path):
             return vectors.missing(self._connection, model, texts)
 
     def damaged_vectors(self, model: str, texts: Sequence[str]) -> list[str]:
         """Return the texts whose vector by `model` is damaged."""
-        with schema.faults_told(self._path):
+        with schema.translate_errors(self._path):
             return vectors.list_damaged(self._connection, model, texts)
 
     def put_vectors(self, model: str, texts: Sequence[str], made: np.ndarray) -> None:
@@ -135,7 +135,7 @@ class Writer:
 
         Many small documents are stored faster together than one by one.
         """
-        model, dimension = self._truth.embedding(collection)
+        model, dimension = self._database.embedding(collection)
         ids = []
         with self._transaction() as connection:
             seq = rows.next_seq(connection, collection)
@@ -154,7 +154,7 @@ class Writer:
 
     def remove_document(self, document: str) -> None:
         """Remove a document; searches stop finding it at once."""
-        row = self._truth.document(document)
+        row = self._database.document(document)
         if row is None:
             return
         with self._transaction() as connection:
@@ -172,7 +172,7 @@ class Writer:
 
     def drop_collection(self, name: str) -> None:
         """Remove a collection, its documents and its indexes."""
-        self._truth.card(name)
+        self._database.card(name)
         words = rows.WordChanges()
         with self._transaction() as connection:
             for document, sha256 in connection.execute(
@@ -208,8 +208,8 @@ class Writer:
             NameTakenError: If another collection has that name or its id.
         """
         title = title.strip()
-        card, key = self._truth.card(name), collection_id(title)
-        for other in self._truth.collections():
+        card, key = self._database.card(name), collection_id(title)
+        for other in self._database.collections():
             names = {other.name, collection_id(other.label)}
             if other.name != card.name and key in names:
                 raise NameTakenError(title, other.name, other.label)
@@ -220,7 +220,7 @@ class Writer:
                 connection.execute(
                     "insert into meta values(?, ?)", (TITLE + card.name, kept)
                 )
-        return self._truth.card(card.name)
+        return self._database.card(card.name)
 
     def rename_document(self, document: str, title: str) -> None:
         """Give a document another title, until its file changes and is read again.
@@ -258,7 +258,7 @@ class Writer:
                 f"{priority} is not a valid priority",
                 f"use a number from 0 to {MOST_PRIORITY}: {PRIORITY}",
             )
-        card = self._truth.card(name)
+        card = self._database.card(name)
         key = DOCUMENT_PRIORITY + document if document else COLLECTION_PRIORITY + name
         with self._transaction() as connection:
             _forget(connection, key)
@@ -281,13 +281,15 @@ class Writer:
         wanted = []
         for name in sorted(set(names)):
             folder = IndexFolder(self._data_dir, name)
-            if self._truth.card(name).chunks < MIN_NODES:
+            if self._database.card(name).chunks < MIN_NODES:
                 folder.retire()
-            elif force or due(self._truth, folder, delta_fraction, self._keywords):
+            elif force or is_due(
+                self._database, folder, delta_fraction, self._keywords
+            ):
                 wanted.append(name)
         if not wanted:
             return {}
-        return publish(self._truth, self._data_dir, wanted, self._keywords)
+        return publish(self._database, self._data_dir, wanted, self._keywords)
 
     def is_outdated(self, name: str) -> bool:
         """Return whether the published keyword index has another recipe."""
@@ -298,7 +300,7 @@ class Writer:
 
         Raises GenerationError if there is none.
         """
-        return rollback(self._truth, self._data_dir, name)
+        return rollback(self._database, self._data_dir, name)
 
     def back_up_if_due(self, hours: float, kept: int) -> Degradation | None:
         """Copy the database if the newest copy is too old."""
@@ -318,7 +320,7 @@ class Writer:
         Raises:
             GenerationError, StoreWriteError: The same call then resumes.
         """
-        purge = Purge(self._connection, self._truth, self._data_dir)
+        purge = Purge(self._connection, self._database, self._data_dir)
         return purge.run(
             lambda names: self.publish(names, force=True),
             backups=backups,
@@ -348,7 +350,7 @@ class Writer:
     def _transaction(self) -> Iterator[Connection]:
         connection = self._connection
         try:
-            with schema.faults_told(self._path), schema.transaction(connection):
+            with schema.translate_errors(self._path), schema.transaction(connection):
                 yield connection
         except UnicodeEncodeError as error:
             raise IngestError(
@@ -381,7 +383,7 @@ class Writer:
                     "insert or replace into meta values(?, ?)", (TITLE + name, title)
                 )
             rows.mark_change(connection, name, epoch)
-        return self._truth.card(name)
+        return self._database.card(name)
 
 
 def _forget(connection: Connection, key: str) -> None:

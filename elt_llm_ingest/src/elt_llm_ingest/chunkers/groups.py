@@ -17,7 +17,7 @@ UNSEEN = frozenset({BlockKind.FURNITURE, BlockKind.CONTENTS})
 SEPARATOR = " > "
 
 
-def groups(blocks: Sequence[Block]) -> Iterator[list[Block]]:
+def group_blocks(blocks: Sequence[Block]) -> Iterator[list[Block]]:
     """Yield runs of prose of one section, the rows of one table, other blocks singly.
 
     Headings without text of their own join the section below them. Blocks that are not
@@ -83,7 +83,7 @@ def row_cells(text: str, row: Block) -> str:
         value = text[cell.start : cell.end].strip()
         if value:
             cells.append(f"{cell.header}: {value}" if cell.header else value)
-    return " | ".join(cells) or cells_shown(text[row.start : row.end])
+    return " | ".join(cells) or join_cells(text[row.start : row.end])
 
 
 def row_title(row: Block) -> str:
@@ -91,6 +91,6 @@ def row_title(row: Block) -> str:
     return row.table or row.section.rsplit(SEPARATOR, 1)[-1]
 
 
-def cells_shown(text: str) -> str:
+def join_cells(text: str) -> str:
     """Return the cells of a row's text separated by bars."""
     return " | ".join(part.strip() for part in text.split("\t") if part.strip())

@@ -7,7 +7,13 @@ from itertools import pairwise
 from zlib import crc32
 
 from elt_llm_core.document import Block, BlockKind
-from elt_llm_ingest.chunkers.units import Count, Span, sentences, trim, windows
+from elt_llm_ingest.chunkers.units import (
+    Count,
+    Span,
+    split_by_tokens,
+    split_sentences,
+    trim,
+)
 
 FILLED = 0.6  # minimum size of a chunk as a share of the maximum, if the text allows
 CLAUSE = re.compile(r"[;:]\s+|\n\s*")
@@ -63,7 +69,7 @@ class Packing:
         if block.kind in (BlockKind.HEADING, BlockKind.CODE):
             spans = [trim(self.text, block.start, block.end)]
         else:
-            spans = sentences(self.text, block.start, block.end, self.language)
+            spans = split_sentences(self.text, block.start, block.end, self.language)
         for span in spans:
             for (start, end), tokens in self._parts(span):
                 yield Unit(start, end, tokens, block, start == span[0])
@@ -77,7 +83,7 @@ class Packing:
         cuts = [m.end() for m in CLAUSE.finditer(self.text, *span)]
         for start, end in pairwise([span[0], *cuts, span[1]]):
             clause = trim(self.text, start, end)
-            for piece in windows(self.text, clause, self.size, self.count):
+            for piece in split_by_tokens(self.text, clause, self.size, self.count):
                 yield piece, self.count(self.text[slice(*piece)])
 
     def _end(self, units: Sequence[Unit], at: int) -> int:

@@ -89,7 +89,7 @@ class PropositionChunker(SentenceChunker):
         """Return supported facts with their first and last sentence, from 0."""
         for fact, first, last in _read(answer, len(run)):
             source = packing.text[run[first].start : run[last].end]
-            if is_said(fact, source) and packing.count(fact) <= self.max_tokens:
+            if is_supported(fact, source) and packing.count(fact) <= self.max_tokens:
                 yield fact, first, last
 
 
@@ -107,7 +107,7 @@ class PropositionChunkerOptions(SentenceChunkerOptions):
         )
 
 
-def is_said(fact: str, source: str) -> bool:
+def is_supported(fact: str, source: str) -> bool:
     """Return whether the source has every number of the fact and most of its words."""
     words, own = WORD.findall(fact.lower()), set(WORD.findall(source.lower()))
     numbers = {word for word in words if any(c.isdigit() for c in word)}

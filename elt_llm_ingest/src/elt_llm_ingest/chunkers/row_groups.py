@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from elt_llm_core.document import Block, Cell
 from elt_llm_core.provenance import Parent
 from elt_llm_ingest.chunkers.groups import (
-    cells_shown,
     is_header,
+    join_cells,
     row_cells,
     row_text,
     row_title,
 )
 from elt_llm_ingest.chunkers.parser import Piece, place
-from elt_llm_ingest.chunkers.units import Count, windows
+from elt_llm_ingest.chunkers.units import Count, split_by_tokens
 
 TERM_WORDS, MEANING_WORDS = 6, 8
 
@@ -80,9 +80,9 @@ class Rows:
             return
         title = row_title(rows[0])
         room = max(self.limit - self.count(title), self.limit // 2, 8)
-        for start, end in windows(self.text, span, room, self.count):
+        for start, end in split_by_tokens(self.text, span, room, self.count):
             title_cells = (
-                f"{title} - {cells_shown(self.text[start:end])}" if title else ""
+                f"{title} - {join_cells(self.text[start:end])}" if title else ""
             )
             if self.count(title_cells) > self.limit:
                 title_cells = ""

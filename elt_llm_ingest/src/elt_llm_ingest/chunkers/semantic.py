@@ -12,7 +12,7 @@ from typing_extensions import override
 from elt_llm_core.document import Block, ParsedDocument
 from elt_llm_core.models.embedder import CountingEmbedder, as_counting
 from elt_llm_core.strategy import Models
-from elt_llm_ingest.chunkers.groups import PROSE, groups
+from elt_llm_ingest.chunkers.groups import PROSE, group_blocks
 from elt_llm_ingest.chunkers.packing import Packing, Unit
 from elt_llm_ingest.chunkers.sentence import SentenceChunker, SentenceChunkerOptions
 
@@ -51,7 +51,7 @@ class SemanticChunker(SentenceChunker):
         """Return the starts of the sentences before which a chunk ends."""
         runs = [
             _units(packing, group)
-            for group in groups(parsed.blocks)
+            for group in group_blocks(parsed.blocks)
             if group[0].kind in PROSE
         ]
         texts = [text for run in runs for text in self._with_neighbours(packing, run)]

@@ -9,12 +9,12 @@ from typing_extensions import override
 from elt_llm_core.document import Block, BlockKind, ParsedDocument
 from elt_llm_core.models.embedder import as_counting
 from elt_llm_core.strategy import Models, Strategy
-from elt_llm_ingest.chunkers.groups import PROSE, groups
+from elt_llm_ingest.chunkers.groups import PROSE, group_blocks
 from elt_llm_ingest.chunkers.numbering import Numbering
 from elt_llm_ingest.chunkers.packing import Packing, Unit
 from elt_llm_ingest.chunkers.parser import DETECTED, Piece, SpanChunker, place
 from elt_llm_ingest.chunkers.row_groups import Rows
-from elt_llm_ingest.chunkers.units import windows
+from elt_llm_ingest.chunkers.units import split_by_tokens
 
 
 class SentenceChunker(SpanChunker):
@@ -38,7 +38,7 @@ class SentenceChunker(SpanChunker):
     @override
     def pieces(self, parsed: ParsedDocument, numbers: Numbering) -> Iterator[Piece]:
         rows, packing = self.rows(parsed.text), self.packing(parsed)
-        for group in groups(parsed.blocks):
+        for group in group_blocks(parsed.blocks):
             kind = group[0].kind
             if kind in PROSE:
                 yield from self.prose(group, packing, numbers)
@@ -47,7 +47,7 @@ class SentenceChunker(SpanChunker):
             else:
                 block = group[0]
                 span = block.start, block.end
-                for start, end in windows(
+                for start, end in split_by_tokens(
                     parsed.text, span, self.max_tokens, self._count
                 ):
                     yield place(start, end, group, kind.value), group

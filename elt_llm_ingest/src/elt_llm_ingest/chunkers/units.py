@@ -18,7 +18,9 @@ def trim(text: str, start: int, end: int) -> Span:
     return (start + left, start + left + stripped) if stripped else (start, start)
 
 
-def sentences(text: str, start: int, end: int, language: str = "en") -> list[Span]:
+def split_sentences(
+    text: str, start: int, end: int, language: str = "en"
+) -> list[Span]:
     """Return the sentences of `text[start:end]` in order, as spans of `text`.
 
     Lines of one paragraph are read as one; a blank line ends a sentence.
@@ -41,7 +43,7 @@ def _paragraphs(text: str, start: int, end: int) -> Iterator[Span]:
     yield at, end
 
 
-def windows(text: str, span: Span, size: int, count: Count) -> list[Span]:
+def split_by_tokens(text: str, span: Span, size: int, count: Count) -> list[Span]:
     """Split the span into pieces of at most `size` tokens, preferably at spaces."""
     start, end = span
     if count(text[start:end]) <= size:

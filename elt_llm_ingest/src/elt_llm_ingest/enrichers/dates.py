@@ -71,7 +71,9 @@ class DatesEnricher(Enricher):
         self, nodes: Sequence[TextNode], parsed: ParsedDocument | None
     ) -> Iterator[Addition]:
         front = f"{parsed.title}\n{parsed.text[: self.front]}" if parsed else ""
-        whole = date_of_text(front) or next((found for found, _ in dates(front)), "")
+        whole = date_of_text(front) or next(
+            (found for found, _ in find_dates(front)), ""
+        )
         version = version_of(front)
         for node in nodes:
             own = date_of_text(node.text) or whole
@@ -93,7 +95,7 @@ class DatesEnricherOptions(Strategy[TransformComponent]):
         )
 
 
-def dates(text: str) -> Iterator[tuple[str, int]]:
+def find_dates(text: str) -> Iterator[tuple[str, int]]:
     """Return the dates of a text in ISO 8601, in order, with their positions."""
     for match in _DATE.finditer(text):
         found = {key[0]: value for key, value in match.groupdict().items() if value}
@@ -109,7 +111,7 @@ def dates(text: str) -> Iterator[tuple[str, int]]:
 
 def date_of_text(text: str) -> str:
     """Return the first date that a text states for itself, or an empty string."""
-    for found, at in dates(text):
+    for found, at in find_dates(text):
         if _OF_TEXT.search(text[max(at - 80, 0) : at]):
             return found
     return ""

@@ -7,7 +7,7 @@ from typing import Any
 from llama_index.core.schema import TextNode
 
 from elt_llm_core import provenance
-from elt_llm_core.cli.terminal import in_line
+from elt_llm_core.cli.terminal import escape_line
 from elt_llm_core.document import Block, BlockKind, ParsedDocument
 from elt_llm_core.results import Box
 from elt_llm_ingest.page_warnings import merge_page_warnings
@@ -18,7 +18,7 @@ WIDTH = 88  # columns of the printed text
 MOST = 40  # blocks and chunks in the printed text
 
 
-def view(
+def inspection_record(
     document: ParsedDocument, loader: str, nodes: Sequence[TextNode]
 ) -> dict[str, Any]:
     """Return everything that was read, as JSON values.
@@ -132,12 +132,12 @@ def render_view(found: dict[str, Any], *, everything: bool = False) -> str:
 
 def _lines(found: dict[str, Any], most: int | None) -> Iterator[str]:
     part = f" ({found['part']})" if found["part"] else ""
-    yield f"{in_line(found['title'] + part)}: {found['parser']}"
+    yield f"{escape_line(found['title'] + part)}: {found['parser']}"
     kinds = Counter(block["kind"] for block in found["blocks"])
     said = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
     yield f"{found['characters']} characters, {len(found['pages'])} pages; {said}"
     yield from (
-        f"warning: {in_line(warning)}"
+        f"warning: {escape_line(warning)}"
         for warning in merge_page_warnings(found["warnings"])
     )
     yield from _list_under("Sections", map(_section, found["sections"]), most)

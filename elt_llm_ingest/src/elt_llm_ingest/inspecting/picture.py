@@ -33,7 +33,7 @@ OTHER = (60, 60, 60)
 UNCERTAIN = 0.6  # as readers/ocr/recognition.py: below it a passage is flagged
 
 
-def draw(
+def draw_boxes(
     path: Path,
     data: bytes,
     document: ParsedDocument,

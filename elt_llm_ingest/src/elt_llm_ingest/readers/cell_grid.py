@@ -132,7 +132,7 @@ def _is_open(row: Sequence[GridCell]) -> bool:
     return any(cell.columns > 1 or not cell.text.strip() for cell in row[1:])
 
 
-def headings(rows: Rows, width: int) -> list[str]:
+def column_headings(rows: Rows, width: int) -> list[str]:
     """Return the header of every column: the distinct texts above it, joined."""
     parts: list[list[str]] = [[] for _ in range(width)]
     for row in rows:
@@ -159,7 +159,7 @@ def write_table(
     empty cells are kept if the file gives their cells a position.
     """
     width = max((c.column + c.columns for row in rows for c in row), default=0)
-    names = headings(rows[:header], width)
+    names = column_headings(rows[:header], width)
     for index, row in enumerate(rows):
         if any(cell.text.strip() or cell.boxes for cell in row):
             attributes = {**fields.get("attributes", {})}

@@ -14,23 +14,23 @@ HEAD = 1024  # first bytes in which a PDF has its signature
 NAME = "held.pdf"  # LiteParse checks the extension
 
 
-class Held(mmap.mmap):
+class MappedFile(mmap.mmap):
     """The memory-mapped bytes of a file; `file` is its path, to open it again."""
 
     file: Path
 
 
-def map_file(file: Path) -> Held:
+def map_file(file: Path) -> MappedFile:
     """Map a file that is not empty and will not be changed."""
     with file.open("rb") as stream:
-        data = Held(stream.fileno(), 0, access=mmap.ACCESS_READ)
+        data = MappedFile(stream.fileno(), 0, access=mmap.ACCESS_READ)
     data.file = file
     return data
 
 
-def source(data: bytes | Held) -> bytes | Path:
+def pdf_source(data: bytes | MappedFile) -> bytes | Path:
     """What a PDF library opens: the file itself where there is one."""
-    return data.file if isinstance(data, Held) else data
+    return data.file if isinstance(data, MappedFile) else data
 
 
 def is_pdf(data: bytes) -> bool:
@@ -39,7 +39,7 @@ def is_pdf(data: bytes) -> bool:
 
 
 @contextlib.contextmanager
-def handed_over(data: bytes) -> Iterator[Path | None]:
+def share_large_pdf(data: bytes) -> Iterator[Path | None]:
     """Yield a private copy of a large PDF on disk.
 
     Yields None for other bytes, and if the disk is full.

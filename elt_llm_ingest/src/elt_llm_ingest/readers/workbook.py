@@ -30,7 +30,7 @@ WORKBOOK = "xl/workbook.xml"
 
 
 @dataclass
-class Beside:
+class SheetExtras:
     """The contents of one sheet besides its cells."""
 
     hidden_rows: int = 0
@@ -52,7 +52,7 @@ class Beside:
                 yield f"the sheet {name!r} has {what}: {count}"
 
 
-def besides(name: str, archive: zipfile.ZipFile) -> dict[str, Beside]:
+def read_sheet_extras(name: str, archive: zipfile.ZipFile) -> dict[str, SheetExtras]:
     """Return the contents by sheet. Raises LoadError for damaged or hostile XML."""
     names = frozenset(archive.namelist())
     if WORKBOOK not in names:
@@ -72,9 +72,9 @@ def besides(name: str, archive: zipfile.ZipFile) -> dict[str, Beside]:
 
 def _beside(
     name: str, archive: zipfile.ZipFile, part: str, names: frozenset[str]
-) -> Beside:
+) -> SheetExtras:
     data = archive.read(part)
-    done = Beside(
+    done = SheetExtras(
         hidden_rows=len(ROW.findall(data)),
         hidden_columns=len(COLUMN.findall(data)),
         formulas=len(EMPTY_FORMULA.findall(data)),
@@ -138,14 +138,14 @@ class Sheet:
     rows: Rows
     visible: bool
     merged: tuple[tuple[tuple[int, int], tuple[int, int]], ...]
-    beside: Beside
+    beside: SheetExtras
 
 
 def read_sheets(path: Path, data: bytes, limits: Limits) -> list[Sheet]:
     """Return every sheet in the order of the workbook. Raises LoadError."""
     with check_zip(path.name, data) as archive:
         _check_span(path.name, archive, limits)
-        others = besides(path.name, archive)
+        others = read_sheet_extras(path.name, archive)
     try:
         book = CalamineWorkbook.from_filelike(io.BytesIO(data))
         return [
@@ -156,7 +156,7 @@ def read_sheets(path: Path, data: bytes, limits: Limits) -> list[Sheet]:
                 merged=tuple(
                     book.get_sheet_by_name(metadata.name).merged_cell_ranges or ()
                 ),
-                beside=others.get(metadata.name) or Beside(),
+                beside=others.get(metadata.name) or SheetExtras(),
             )
             for metadata in book.sheets_metadata
             if metadata.typ == SheetTypeEnum.WorkSheet

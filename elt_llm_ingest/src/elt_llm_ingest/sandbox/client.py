@@ -18,7 +18,7 @@ from typing import Any
 from elt_llm_core.document import ParsedDocument
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.limits import Limits, check_size
-from elt_llm_ingest.readers.spool import handed_over
+from elt_llm_ingest.readers.spool import share_large_pdf
 from elt_llm_ingest.sandbox.guard import (
     CRASH_CURE,
     OVERTIME,
@@ -135,7 +135,7 @@ class ReadingProcess:
     ) -> tuple[dict[str, Any], list[ParsedDocument]]:
         """Return the head of the answer and its documents; none on failure."""
         assert child.stdin is not None  # noqa: S101 - Popen was told to pipe
-        with handed_over(data) as file:
+        with share_large_pdf(data) as file:
             held = str(file) if file else ""
             send(child.stdin, json.dumps({**request, "held": held}).encode())
             send(child.stdin, b"" if file else data)

@@ -22,7 +22,7 @@ from elt_llm_ingest import quota
 from elt_llm_ingest.limits import Limits
 from elt_llm_ingest.readers.detection import sniff
 from elt_llm_ingest.readers.registry import MODULES, Parse, parser_of
-from elt_llm_ingest.readers.spool import Held, map_file
+from elt_llm_ingest.readers.spool import MappedFile, map_file
 from elt_llm_ingest.sandbox.protocol import messages, receive, send
 from elt_llm_ingest.sandbox.sanitize import clean_document
 
@@ -86,7 +86,7 @@ def _limit(limits: Limits, tell: Callable[[int], None]) -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     if hard == resource.RLIM_INFINITY or memory <= hard:
         resource.setrlimit(resource.RLIMIT_AS, (memory, hard))
-    quota.confine(2 * limits.timeout, tell)
+    quota.limit_time(2 * limits.timeout, tell)
 
 
 def _answer(
@@ -120,7 +120,7 @@ def _answer(
 
 def parse(
     path: Path,
-    data: bytes | Held,
+    data: bytes | MappedFile,
     limits: Limits,
     loader: str = "",
     passwords: Sequence[str] = (),
@@ -132,7 +132,9 @@ def parse(
     """
     warnings: tuple[str, ...] = ()
     if not loader:
-        loader, warnings = sniff(path, data[:HEAD] if isinstance(data, Held) else data)
+        loader, warnings = sniff(
+            path, data[:HEAD] if isinstance(data, MappedFile) else data
+        )
     if loader == "pdf" and passwords:
         data = _unlock(path, data, passwords)
     function = parser_of(loader) if loader in MODULES else _foreign(loader)
@@ -148,14 +150,18 @@ def parse(
     return loader, [first, *documents[1:]]
 
 
-def _bytes_for(loader: str, data: bytes | Held) -> bytes:
+def _bytes_for(loader: str, data: bytes | MappedFile) -> bytes:
     """Return the data for a loader; only the built-in PDF loader takes mapped files."""
     return (
-        data[:] if isinstance(data, Held) and loader != "pdf" else cast("bytes", data)
+        data[:]
+        if isinstance(data, MappedFile) and loader != "pdf"
+        else cast("bytes", data)
     )
 
 
-def _unlock(path: Path, data: bytes | Held, passwords: Sequence[str]) -> bytes | Held:
+def _unlock(
+    path: Path, data: bytes | MappedFile, passwords: Sequence[str]
+) -> bytes | MappedFile:
     from elt_llm_ingest.readers.pdf.liteparse import unlock  # noqa: PLC0415 - seldom
 
     return unlock(path, data, passwords)

@@ -11,13 +11,19 @@ from elt_llm_core.identifiers import item_key
 from elt_llm_core.models import as_counting
 from elt_llm_core.store import Collection
 from elt_llm_core.strategy import Models
-from elt_llm_query.caching.semantic_cache import Kept, Key, Look, SemanticCache, rare_in
+from elt_llm_query.caching.semantic_cache import (
+    CacheLookUp,
+    Kept,
+    Key,
+    SemanticCache,
+    rarity_test,
+)
 from elt_llm_query.grounding.labels import LabelSources
 from elt_llm_query.plan import CacheOutcome
 from elt_llm_query.request import Request
 from elt_llm_query.retrieval.unit_vectors import Vector, to_unit
 
-MISS = Look(CacheOutcome.MISS)
+MISS = CacheLookUp(CacheOutcome.MISS)
 
 
 class CacheLookup:
@@ -39,13 +45,13 @@ class CacheLookup:
                 np.asarray(request.bundle.embedding, dtype=np.float32)
             )
 
-    def look(self) -> Look:
+    def look(self) -> CacheLookUp:
         """Return the entry of a similar question, or a miss."""
         if self._cache is None:
             return MISS
         request = self._request
         with request.log.stage("cache", len(self._cache)) as note:
-            rare = rare_in(request.collections)
+            rare = rarity_test(request.collections)
             look = self._cache.look(self._key, request.question, self._vector, rare)
             note.top = ((look.kind.value, look.likeness),)
             note.n_out = len(look.kept.nodes) if look.kept else 0

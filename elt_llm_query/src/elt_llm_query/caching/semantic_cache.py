@@ -52,7 +52,7 @@ def same_words(one: str, other: str, is_rare: IsRare) -> bool:
     return not opposed and not any(map(is_rare, [*left.values(), *right.values()]))
 
 
-def rare_in(collections: Sequence[Collection]) -> IsRare:
+def rarity_test(collections: Sequence[Collection]) -> IsRare:
     """Return a predicate that is true for words in few chunks of the collections."""
     chunks = sum(c.card.chunks for c in collections)
     most = max(FEW, chunks // SHARE)
@@ -102,7 +102,7 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Look:
+class CacheLookUp:
     """A cached question and its cosine, -1 to 1; MISS if none may be used."""
 
     kind: CacheOutcome
@@ -143,7 +143,7 @@ class SemanticCache:
 
     def look(
         self, key: Key, question: str, vector: NDArray[np.float32], is_rare: IsRare
-    ) -> Look:
+    ) -> CacheLookUp:
         """Return the most similar cached question that may be used for this one.
 
         Args:
@@ -155,7 +155,7 @@ class SemanticCache:
         with self._lock:
             self._drop_stale()
             kept = [k for _, other, k in self._held if other == key]
-        partial, own = Look(CacheOutcome.MISS), analyse(question).essentials
+        partial, own = CacheLookUp(CacheOutcome.MISS), analyse(question).essentials
         near = (
             pair
             for pair in self._rank(kept, vector)
@@ -164,9 +164,9 @@ class SemanticCache:
         for likeness, one in islice(near, TRIED):
             if likeness >= self._full and same_words(question, one.question, is_rare):
                 self._use(key, one)
-                return Look(CacheOutcome.HIT, likeness, one)
+                return CacheLookUp(CacheOutcome.HIT, likeness, one)
             if partial.kept is None:
-                partial = Look(CacheOutcome.PARTIAL, likeness, one)
+                partial = CacheLookUp(CacheOutcome.PARTIAL, likeness, one)
         return partial
 
     def keep(self, key: Key, kept: Kept) -> None:

@@ -38,7 +38,7 @@ from elt_llm_query.analysis.follow_up import (
     without_lead,
 )
 from elt_llm_query.conversation.source_numbers import plain_text
-from elt_llm_query.conversation.spoken_of import SpokenOf, spoken_of
+from elt_llm_query.conversation.spoken_of import SpokenOf, read_spoken_of
 from elt_llm_query.grounding.statements import LABEL
 from elt_llm_query.llm_calls import (
     Prompted,
@@ -247,7 +247,7 @@ def exchanges_of(history: Sequence[Message], store: Store) -> list[Exchange]:
                 documents=answer.documents,
                 titles=tuple(titles),
                 mentions=mentions,
-                evidence=cache(partial(spoken_of, store, answer.documents)),
+                evidence=cache(partial(read_spoken_of, store, answer.documents)),
                 asked_back=bool(answer.unclear),
             )
         )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from elt_llm_core.cli.common import CommandContext, common_options
-from elt_llm_core.cli.terminal import in_line, text_table
+from elt_llm_core.cli.terminal import escape_line, text_table
 
 if TYPE_CHECKING:
     from elt_llm_core.conversation import Conversation
@@ -42,7 +42,7 @@ def list_conversations(ctx: CommandContext, owner: str) -> None:
                 row.conversation_id,
                 row.last_used,
                 str(row.message_count),
-                in_line(row.title or row.first_message),
+                escape_line(row.title or row.first_message),
             )
             for row in rows
         ]

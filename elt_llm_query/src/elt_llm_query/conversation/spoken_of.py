@@ -77,7 +77,7 @@ class SpokenOf:
         return False
 
 
-def spoken_of(store: Store, documents: Sequence[str]) -> SpokenOf:
+def read_spoken_of(store: Store, documents: Sequence[str]) -> SpokenOf:
     """Return evidence from documents, read when needed.
 
     Args:

@@ -23,7 +23,7 @@ from elt_llm_core.models.weights import default_cache_dir
 from elt_llm_core.results import Degradation
 from elt_llm_core.store import DocumentRow, Store
 from elt_llm_core.store.database.reader import FILE
-from elt_llm_core.store.maintenance.backup import copy_truth
+from elt_llm_core.store.maintenance.backup import copy_database
 from elt_llm_core.strategy import Models
 from elt_llm_query.evaluation.beir import JudgedQuestion, TestSet
 from elt_llm_query.evaluation.labelled_questions import GoldLocator, LabelledQuestion
@@ -218,7 +218,7 @@ class CollectionTestbed:
         name = digest(keywords.name, *keys)[:16]
         copy = Store(self.folder / f"words-{name}", keywords)
         if not copy.collections():
-            copy_truth(store.data_dir / FILE, copy.data_dir / FILE)
+            copy_database(store.data_dir / FILE, copy.data_dir / FILE)
         with copy.writer(WAIT_SECONDS) as writer:
             built = writer.publish(self.collections)
         return copy, bool(built)

@@ -35,11 +35,15 @@ from elt_llm_query.grounding.sources import (
     TextOf,
     is_row,
     locator,
-    row_said,
+    row_as_text,
     texts,
     without_references,
 )
-from elt_llm_query.grounding.statement_lookup import ClaimMatch, StatementCheck, look_up
+from elt_llm_query.grounding.statement_lookup import (
+    ClaimMatch,
+    StatementCheck,
+    check_statement,
+)
 from elt_llm_query.grounding.statements import DraftStatement, split_statements
 from elt_llm_query.prompts import NO_SURE_ANSWER, REFUSAL
 
@@ -186,7 +190,7 @@ def _look_up_all(
     """Look up every statement except refusals."""
     keeps = [not _is_refusal(s) for s in written.statements]
     kept = _keep_gaps(written.statements, keeps)
-    return [look_up(statement, sources, question) for statement in kept]
+    return [check_statement(statement, sources, question) for statement in kept]
 
 
 def _cite_written(
@@ -248,7 +252,7 @@ def cite_claims(
             match = match._replace(start=claim.start, end=claim.end)
         wording = claim.text
         if is_row(where) and not claim.derived:
-            wording = row_said(where, text_of(where.source.document_id))
+            wording = row_as_text(where, text_of(where.source.document_id))
         wording = escape_labels(without_references(wording, where))
         answer = answer.replace(claim.text, wording, 1)
         citation = to_citation(ClaimMatch(claim.label, quote, match, where), locate)

@@ -180,7 +180,7 @@ def is_row(where: Offered) -> bool:
     return bool(where.cells and where.reading)
 
 
-def row_said(where: Offered, document: str) -> str:
+def row_as_text(where: Offered, document: str) -> str:
     """Return the title, then each cell as "Header: value", as found in `document`."""
     shown = []
     first = where.source.span.start

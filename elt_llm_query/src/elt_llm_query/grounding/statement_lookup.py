@@ -114,7 +114,7 @@ class StatementCheck:
         return failed.match.reason if failed and not self.stands else self.note
 
 
-def look_up(
+def check_statement(
     statement: DraftStatement, sources: Sequence[Offered], question: str = ""
 ) -> StatementCheck:
     """Check a statement against the sources.
@@ -164,7 +164,7 @@ def _resolve_evidence(
     return matches
 
 
-def everything(where: Offered) -> str:
+def shown_text(where: Offered) -> str:
     """Return all text that a source shows: its name, section, headers and text."""
     source = where.source
     parts = (source.document, source.section, where.reading, source.text)
@@ -213,7 +213,7 @@ def _leads(statement: DraftStatement, sources: Sequence[Offered]) -> bool:
     ]
     known = normalise(plain).text in {normalise(h).text for h in headings}
     leads = statement.plain.endswith(":")
-    return known or (leads and any(stands_whole(plain, everything(o)) for o in sources))
+    return known or (leads and any(stands_whole(plain, shown_text(o)) for o in sources))
 
 
 def _find_unlabelled(
@@ -263,7 +263,7 @@ def _match(part: _Part, where: Offered) -> QuoteMatch:
 
 
 def _match_said(part: _Part, where: Offered) -> QuoteMatch:
-    if odd := odd_token(part.text, everything(where)):
+    if odd := odd_token(part.text, shown_text(where)):
         reason = f"{odd!r} is not in the source"
         return QuoteMatch(Support.UNSUPPORTED, 0.0, reason=reason)
     match = _match_words(part, where)

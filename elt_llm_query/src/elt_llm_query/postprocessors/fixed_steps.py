@@ -31,7 +31,11 @@ from elt_llm_query.components import Postprocessor
 from elt_llm_query.context_limits import NAMESAKE_KEY
 from elt_llm_query.grounding.labels import REFERENCES_KEY
 from elt_llm_query.postprocessors.collection_step import CollectionStep, with_metadata
-from elt_llm_query.postprocessors.rule_targets import TARGET_KEY, RuleTargets, above
+from elt_llm_query.postprocessors.rule_targets import (
+    TARGET_KEY,
+    RuleTargets,
+    lift_above_others,
+)
 
 MOST = 8  # chunks of a rule if nothing else was found: the default number of sources
 
@@ -59,7 +63,7 @@ class RuleLookUp(RuleTargets):
             lifted[-1] = with_metadata(lifted[-1], {GOES_ON_KEY: True})
         ids = {node.node_id for node in lifted}
         rest = [n for n in nodes if n.node.node_id not in ids]
-        return [*above(lifted, nodes), *rest][:most]
+        return [*lift_above_others(lifted, nodes), *rest][:most]
 
     def _whole_rule(self, forms: Sequence[str]) -> list[BaseNode]:
         """Return the chunks of the first form that has any; contents come last."""

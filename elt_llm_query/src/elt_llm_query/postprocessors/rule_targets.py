@@ -53,7 +53,7 @@ class RuleTargets(CollectionStep):
             for i, node in targets.items()
         ]
         rest = [n for n in nodes if n.node.node_id not in targets]
-        return [*above(lifted, nodes), *rest]
+        return [*lift_above_others(lifted, nodes), *rest]
 
     def _asked_chunks(
         self, home: Collection, question: str, ranks: "_Ranks"
@@ -150,7 +150,7 @@ def _document(node: BaseNode) -> str:
     return str(node.metadata.get("document_id", ""))
 
 
-def above(
+def lift_above_others(
     lifted: Sequence[BaseNode], nodes: Sequence[NodeWithScore]
 ) -> list[NodeWithScore]:
     """Return the nodes with scores above all others, in decreasing order."""

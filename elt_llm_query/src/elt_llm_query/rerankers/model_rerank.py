@@ -15,7 +15,7 @@ from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.components import NamedComponent
 from elt_llm_query.llm_calls import predict_text, require_llm, with_short_answers
 from elt_llm_query.prompts import RELEVANCE
-from elt_llm_query.resilience import Deadline, in_time
+from elt_llm_query.resilience import Deadline, run_in_time
 
 TOKENS = 20  # of an answer, for each source
 HIGHEST = 10  # the highest relevance a model may assign
@@ -83,7 +83,7 @@ class ModelRerank(NamedComponent, LLMRerank):
         self, batch: list[BaseNode], question: str, deadline: Deadline
     ) -> list[float]:
         asked = self._get_predict_kwargs(batch, question)
-        answer = in_time(
+        answer = run_in_time(
             deadline.seconds_left(),
             lambda: predict_text(self.llm, self.choice_select_prompt, **asked),
             deadline.seconds,

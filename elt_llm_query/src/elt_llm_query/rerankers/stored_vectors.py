@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from elt_llm_core.store import Collection
 from elt_llm_query.components import EmbeddingStepOptions, Postprocessor
-from elt_llm_query.resilience import in_time
+from elt_llm_query.resilience import run_in_time
 from elt_llm_query.retrieval.fusion import min_max
 from elt_llm_query.retrieval.unit_vectors import (
     Lookup,
@@ -80,18 +80,18 @@ class StoredVectorRerank(Postprocessor):
             order = [order[i] for i in mmr(worth, matrix[order], self.mmr_threshold)]
         kept = order[: self.top_n]
         # After MMR the position is the order; scores must not contradict it.
-        shown = descending([scores[i] for i in kept])
+        shown = make_descending([scores[i] for i in kept])
         return [
             NodeWithScore(node=nodes[i].node, score=score)
             for i, score in zip(kept, shown, strict=True)
         ]
 
     def _embed(self, texts: Sequence[str]) -> Vector:
-        return in_time(self.seconds, lambda: embed_texts(self._embedder, texts))
+        return run_in_time(self.seconds, lambda: embed_texts(self._embedder, texts))
 
     def _question_vector(self, query_bundle: QueryBundle) -> Vector:
         seconds = None if query_bundle.embedding else self.seconds
-        return in_time(seconds, lambda: query_vector(query_bundle, self._embedder))
+        return run_in_time(seconds, lambda: query_vector(query_bundle, self._embedder))
 
     def _blend(self, nodes: Sequence[NodeWithScore], cosines: Vector) -> list[float]:
         plain = [float(c) for c in cosines]
@@ -123,7 +123,7 @@ class StoredVectorRerankOptions(EmbeddingStepOptions):
     component: ClassVar = StoredVectorRerank
 
 
-def descending(scores: Sequence[float]) -> list[float]:
+def make_descending(scores: Sequence[float]) -> list[float]:
     """Return the scores, none higher than the one before."""
     lowest = float("inf")
     lowered = []

@@ -151,7 +151,7 @@ def min_max(ranking: Ranking) -> list[Hit]:
     return [(item, (score - low) / (high - low)) for item, score in ranking]
 
 
-def shares(lists: Sequence[HitList], dense: float) -> list[float]:
+def list_weights(lists: Sequence[HitList], dense: float) -> list[float]:
     """Return a weight per list: `dense` for dense lists, the rest for keyword lists.
 
     Lists of one kind divide its share by their own weights. A kind that is alone gets
@@ -194,7 +194,9 @@ class WeightedRrf(Rrf):
 
     @override
     def __call__(self, lists: Sequence[HitList]) -> list[Hit]:
-        return weighted_rrf([x.hits for x in lists], shares(lists, self.dense), self.k)
+        return weighted_rrf(
+            [x.hits for x in lists], list_weights(lists, self.dense), self.k
+        )
 
 
 @dataclass(frozen=True)
@@ -205,7 +207,7 @@ class Convex(_ListFusion):
 
     def __call__(self, lists: Sequence[HitList]) -> list[Hit]:
         """One list, best first."""
-        return convex([x.hits for x in lists], shares(lists, self.alpha))
+        return convex([x.hits for x in lists], list_weights(lists, self.alpha))
 
 
 @dataclass(frozen=True)
@@ -217,7 +219,7 @@ class ExactConvex(_ListFusion):
 
     def __call__(self, lists: Sequence[HitList]) -> list[Hit]:
         """One list, best first."""
-        return exact_convex([x.hits for x in lists], shares(lists, self.alpha))
+        return exact_convex([x.hits for x in lists], list_weights(lists, self.alpha))
 
 
 @dataclass(frozen=True)

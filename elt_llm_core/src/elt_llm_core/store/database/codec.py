@@ -41,7 +41,10 @@ def pack_text(text: str) -> bytes:
 
 
 def unpack_text(data: bytes) -> str:
-    """Return the text of `pack_text`, at most a gigabyte. Raises TruthError."""
+    """Return the text of `pack_text`, at most a gigabyte.
+
+    Raises UnusableDatabaseError.
+    """
     unpacker = zlib.decompressobj()
     with reading("a text"):
         content = unpacker.decompress(data, MAX_UNPACKED)
@@ -57,7 +60,7 @@ def pack_json(value: Any) -> bytes:
 
 
 def unpack_json(data: bytes) -> Any:
-    """Return the value of `pack_json`. Raises TruthError."""
+    """Return the value of `pack_json`. Raises UnusableDatabaseError."""
     with reading("a record"):
         return json.loads(unpack_text(data))
 
@@ -68,7 +71,7 @@ def pack_blocks(blocks: Iterable[Block]) -> bytes:
 
 
 def unpack_blocks(data: bytes) -> list[Block]:
-    """Return the blocks of `pack_blocks`. Raises TruthError."""
+    """Return the blocks of `pack_blocks`. Raises UnusableDatabaseError."""
     with reading("the blocks of a document"):
         return [Block.model_validate(b) for b in unpack_json(data)]
 
@@ -96,7 +99,7 @@ def pack_vectors(matrix: np.ndarray) -> list[bytes]:
 def unpack_vectors(blobs: Sequence[bytes], dimension: int) -> np.ndarray:
     """Return float32 unit rows, shape (n, dimension); zeros for an empty blob.
 
-    Raises TruthError for a row that is not a unit vector.
+    Raises UnusableDatabaseError for a row that is not a unit vector.
     """
     if not all(blobs):
         empty = bytes(VECTOR_BYTES * dimension)

@@ -63,10 +63,10 @@ class Conversations:
 
     def __init__(
         self,
-        truth: Reader,
+        database: Reader,
         transaction: Callable[[], AbstractContextManager[Connection]],
     ) -> None:
-        self._truth = truth
+        self._database = database
         self._transaction = transaction
 
     def create(
@@ -103,14 +103,14 @@ class Conversations:
             ConversationNotFoundError: If there is none with that id.
             ForeignConversationError: If it belongs to another owner.
         """
-        with self._truth.snapshot():
-            rows = self._truth.rows(
+        with self._database.snapshot():
+            rows = self._database.rows(
                 f"{_CARD} where conversation_id = ?", (conversation_id,)
             )
             if not rows:
                 raise ConversationNotFoundError(conversation_id)
             _require_owner(conversation_id, rows[0][1], owner)
-            messages = self._truth.rows(_MESSAGES, (conversation_id,))
+            messages = self._database.rows(_MESSAGES, (conversation_id,))
         names = ("conversation_id", "owner", "title", "created", "last_used")
         return Conversation(
             **dict(zip(names, rows[0], strict=True)),
@@ -122,7 +122,7 @@ class Conversations:
         names = tuple(ConversationRow.model_fields)
         return tuple(
             ConversationRow(**dict(zip(names, row, strict=True)))
-            for row in self._truth.rows(_ROWS, (owner, limit))
+            for row in self._database.rows(_ROWS, (owner, limit))
         )
 
     def begin(self, conversation_id: str, owner: str, text: str) -> OpenTurn:

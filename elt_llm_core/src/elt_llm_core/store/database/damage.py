@@ -4,20 +4,20 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from elt_llm_core.errors import TruthError
+from elt_llm_core.errors import UnusableDatabaseError
 
 CURE = "restore it: elt-llm store restore latest; see also: elt-llm doctor --deep"
 _UNREADABLE = (ValueError, TypeError, LookupError, ArithmeticError, zlib.error)
 
 
-def damage_error(what: str) -> TruthError:
+def damage_error(what: str) -> UnusableDatabaseError:
     """Return the error for a row that does not match its checksum."""
-    return TruthError("of this data root", f"is damaged: {what}", CURE)
+    return UnusableDatabaseError("of this data root", f"is damaged: {what}", CURE)
 
 
 @contextmanager
 def reading(what: str) -> Iterator[None]:
-    """Convert errors caused by damaged data in this block to TruthError."""
+    """Convert errors caused by damaged data in this block to UnusableDatabaseError."""
     try:
         yield
     except _UNREADABLE as error:

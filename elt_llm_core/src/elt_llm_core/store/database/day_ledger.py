@@ -22,8 +22,8 @@ _TAKE = (
 class DayLedger:
     """The sums of a day by unit, in the database."""
 
-    def __init__(self, truth: Reader, write: Callable[[], Connection]) -> None:
-        self._truth = truth
+    def __init__(self, database: Reader, write: Callable[[], Connection]) -> None:
+        self._database = database
         self._write = write
 
     def take_call(self, day: str, most: float) -> bool:
@@ -36,14 +36,14 @@ class DayLedger:
         Returns:
             False if the call is refused and was not counted.
         """
-        with schema.faults_told(self._truth.path):
+        with schema.translate_errors(self._database.path):
             key = f"{SPENT}{day}:calls"
             given = self._write().execute(_TAKE, (key, most, most))
             return bool(given.fetchall())
 
     def add(self, day: str, amounts: Mapping[str, float]) -> None:
         """Add to the sums of a day, and delete those of earlier days."""
-        with schema.faults_told(self._truth.path):
+        with schema.translate_errors(self._database.path):
             connection = self._write()
             for unit, amount in sorted(amounts.items()):
                 connection.execute(_ADD, (f"{SPENT}{day}:{unit}", str(amount)))
@@ -53,7 +53,7 @@ class DayLedger:
     def sums(self, day: str) -> dict[str, float]:
         """Return the usage of that day by unit, without zeros."""
         begin = f"{SPENT}{day}:"
-        with schema.faults_told(self._truth.path):
+        with schema.translate_errors(self._database.path):
             rows = self._write().execute(
                 "select key, value + 0 from meta where key >= ? and key < ?",
                 (begin, f"{SPENT}{day};"),  # the semicolon comes after the colon

@@ -46,6 +46,6 @@ def disk_full(folder: Path, estimate: int) -> StoreWriteError:
     return StoreWriteError(str(folder), f"disk full, {needed}, {there}")
 
 
-def tells_disk_full(reason: str) -> bool:
+def means_disk_full(reason: str) -> bool:
     """Return whether an error message of a process or library means a full disk."""
     return any(sign in reason for sign in DISK_FULL)

@@ -34,11 +34,11 @@ class JobRows:
 
     def __init__(
         self,
-        truth: Reader,
+        database: Reader,
         transaction: Callable[[], AbstractContextManager[Connection]],
         data_dir: Path,
     ) -> None:
-        self._truth = truth
+        self._database = database
         self._transaction = transaction
         self._folder = data_dir / JOBS
 
@@ -90,7 +90,7 @@ class JobRows:
         Raises:
             JobNotFoundError: If there is none with that id.
         """
-        rows = self._truth.rows(
+        rows = self._database.rows(
             f"select {_COLUMNS} from job where job_id = ?", (job_id,)
         )
         if not rows:
@@ -99,7 +99,7 @@ class JobRows:
 
     def all(self, most: int = KEPT) -> list[JobRecord]:
         """Return the jobs, the most recently started first."""
-        rows = self._truth.rows(
+        rows = self._database.rows(
             f"select {_COLUMNS} from job order by num desc limit ?", (most,)
         )
         return [self._record(row) for row in rows]
@@ -116,12 +116,12 @@ class JobRows:
 
     def must_stop(self, job_id: str) -> bool:
         """Return whether a job was requested to end."""
-        rows = self._truth.rows("select stop from job where job_id = ?", (job_id,))
+        rows = self._database.rows("select stop from job where job_id = ?", (job_id,))
         return bool(rows and rows[0][0])
 
     def close_reader(self) -> None:
         """Close the connection of an ending thread."""
-        self._truth.close()
+        self._database.close()
 
     def forget(self, job_id: str) -> None:
         """Delete a job that ended, with its folder.

@@ -21,13 +21,13 @@ _FORGET = (
 class Journal:
     """The rows of the batch journal."""
 
-    def __init__(self, truth: Reader, write: Callable[[], Connection]) -> None:
-        self._truth = truth
+    def __init__(self, database: Reader, write: Callable[[], Connection]) -> None:
+        self._database = database
         self._write = write
 
     def get(self, key: str) -> dict[str, Any] | None:
         """Return the result of a finished item, or None."""
-        rows = self._truth.rows(
+        rows = self._database.rows(
             "select result from batch_item where key = ? and state = 'done'", (key,)
         )
         return json.loads(rows[0][0]) if rows else None
@@ -47,7 +47,7 @@ class Journal:
         `state` is `done` or `failed`; a failed item's result is its error, not content.
         """
         text = json.dumps(result, ensure_ascii=False, sort_keys=True)
-        with schema.faults_told(self._truth.path):
+        with schema.translate_errors(self._database.path):
             self._write().execute(
                 "insert or replace into batch_item values(?, ?, ?, ?, ?, ?)",
                 (key, run, ordinal, item, state, text),
@@ -58,7 +58,7 @@ class Journal:
     ) -> None:
         """Append one item to a run of which the newest `most` are kept."""
         text = json.dumps(result, ensure_ascii=False, sort_keys=True)
-        with schema.faults_told(self._truth.path):
+        with schema.translate_errors(self._database.path):
             connection = self._write()
             # Threads share the connection: each statement is a separate transaction.
             connection.execute(_APPEND, (key, run, item, text, run))
@@ -66,7 +66,7 @@ class Journal:
 
     def rows(self, run: str) -> list[dict[str, Any]]:
         """Return the items of a run in order: key, ordinal, item, state, result."""
-        rows = self._truth.rows(
+        rows = self._database.rows(
             "select key, ordinal, item, state, result from batch_item where run = ? "
             "order by ordinal, key",
             (run,),

@@ -23,8 +23,8 @@ STORED = (
 def stored_node(row: Sequence[Any]) -> "TextNode":
     """Return the node of a row with the columns `STORED`.
 
-    Raises TruthError for a damaged one: its id is a hash of its text, and its place is
-    in the row and in the metadata.
+    Raises UnusableDatabaseError for a damaged one: its id is a hash of its text, and
+    its place is in the row and in the metadata.
     """
     key, text, metadata, total, document, ordinal, kind, section, page, config = row
     with reading(f"chunk {key}"):

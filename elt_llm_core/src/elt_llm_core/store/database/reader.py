@@ -86,12 +86,12 @@ class Reader:
         if connection is None or connection.in_transaction:
             yield
             return
-        with schema.faults_told(self.path):
+        with schema.translate_errors(self.path):
             connection.execute("begin")
         try:
             yield
         finally:
-            with schema.faults_told(self.path):
+            with schema.translate_errors(self.path):
                 connection.execute("commit")
 
     def rows(
@@ -101,7 +101,7 @@ class Reader:
         connection = self.connection()
         if connection is None:
             return []
-        with schema.faults_told(self.path):
+        with schema.translate_errors(self.path):
             return connection.execute(statement, parameters).fetchall()
 
 
@@ -243,8 +243,8 @@ from document d
 """
 
 
-class Truth(Cards):
-    """What the truth of one data root holds, as records."""
+class Database(Cards):
+    """The records in the database of one data root."""
 
     def documents(self, collection: str) -> list[DocumentRow]:
         """Return the documents of a collection by uri and part."""
@@ -387,7 +387,7 @@ class Truth(Cards):
         connection = self.connection()
         if connection is None:
             return list(range(len(texts)))
-        with schema.faults_told(self.path):
+        with schema.translate_errors(self.path):
             return vectors.missing(connection, model, texts)
 
     def outline(self, document_id: str) -> list[Outlined]:
@@ -404,8 +404,8 @@ class Truth(Cards):
     ) -> list[tuple[str, str, bytes]]:
         """Yield id, searchable text and packed vector of chunks changed after `after`.
 
-        Optionally only `ids`; always in stored order. Raises TruthError for a damaged
-        row.
+        Optionally only `ids`; always in stored order. Raises UnusableDatabaseError for
+        a damaged row.
         """
         if ids is not None:
             rows = self._by_id(

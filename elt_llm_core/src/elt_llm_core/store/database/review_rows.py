@@ -55,15 +55,15 @@ class Reviews:
 
     def __init__(
         self,
-        truth: Reader,
+        database: Reader,
         transaction: Callable[[], AbstractContextManager[Connection]],
     ) -> None:
-        self._truth = truth
+        self._database = database
         self._transaction = transaction
 
     def products(self) -> list[ProductProgress]:
         """Return the progress of each product's review, by name."""
-        return [self.progress(row[0]) for row in self._truth.rows(_PRODUCTS)]
+        return [self.progress(row[0]) for row in self._database.rows(_PRODUCTS)]
 
     def progress(self, product: str) -> ProductProgress:
         """Return the progress of a product's review. Raises UnknownProductError."""
@@ -75,10 +75,10 @@ class Reviews:
         Raises:
             UnknownProductError: If no run generated it, and there are no decisions.
         """
-        with self._truth.snapshot():
-            items = _join_sides(product, *self._sides(self._truth.rows, product))
+        with self._database.snapshot():
+            items = _join_sides(product, *self._sides(self._database.rows, product))
         if not items:
-            known = [row[0] for row in self._truth.rows(_PRODUCTS)]
+            known = [row[0] for row in self._database.rows(_PRODUCTS)]
             raise UnknownProductError(product, known)
         return items
 
@@ -88,25 +88,25 @@ class Reviews:
         Args:
             product: Its name; the product need not exist.
         """
-        with self._truth.snapshot():
-            items = self._truth.rows(
+        with self._database.snapshot():
+            items = self._database.rows(
                 "select item_id, ordinal, content from review_item where product = ? "
                 "order by item_id",
                 (product,),
             )
-            last = self._truth.rows(
+            last = self._database.rows(
                 "select coalesce(max(num), 0) from review where product = ?", (product,)
             )
         return digest_of([*items, *last])
 
     def item(self, product: str, item_id: str) -> ReviewItem | None:
         """Return one item by its id, or None."""
-        with self._truth.snapshot():
-            return _one(self._truth.rows, product, item_id)
+        with self._database.snapshot():
+            return _one(self._database.rows, product, item_id)
 
     def history(self, product: str, item_id: str = "") -> list[Decision]:
         """Return every decision of a product, or of one item, the oldest first."""
-        rows = self._truth.rows(
+        rows = self._database.rows(
             "select content from review where product = ? and (? = '' or item_id = ?) "
             "order by num",
             (product, item_id, item_id),
@@ -243,7 +243,7 @@ class Reviews:
 
     def sheet(self, sheet_id: str) -> tuple[str, Any] | None:
         """Return the product and the content of an exported sheet, or None."""
-        rows = self._truth.rows(
+        rows = self._database.rows(
             "select product, content from review_sheet where sheet_id = ?", (sheet_id,)
         )
         return (rows[0][0], unpack_json(rows[0][1])) if rows else None

@@ -14,7 +14,7 @@ from elt_llm_core.errors import (
     StoreError,
     StoreLockedError,
     StoreWriteError,
-    TruthError,
+    UnusableDatabaseError,
 )
 from elt_llm_core.store.database.records import INDEXES, SCHEMA_VERSION
 
@@ -178,8 +178,8 @@ class _Connection(sqlite3.Connection):
 def connect_writer(path: Path) -> sqlite3.Connection:
     """Return a connection in autocommit mode; create file and tables if missing.
 
-    The file is readable by its owner only. Raises TruthError for a file with another
-    schema, or one that is not a database.
+    The file is readable by its owner only. Raises UnusableDatabaseError for a file with
+    another schema, or one that is not a database.
     """
     _make(path)
     with open_database(path, "mode=rw") as connection:
@@ -200,7 +200,7 @@ def connect_writer(path: Path) -> sqlite3.Connection:
 def connect_reader(path: Path) -> sqlite3.Connection | None:
     """Return a read-only connection; None if the tables do not exist yet.
 
-    Raises the TruthError of `connect_writer`.
+    Raises the UnusableDatabaseError of `connect_writer`.
     """
     refuse_newer(peek(path), path)
     try:
@@ -214,7 +214,7 @@ def connect_reader(path: Path) -> sqlite3.Connection | None:
     except StoreWriteError as error:
         reason = f"cannot be read without its write-ahead log: {error.__cause__}"
         cure = "make the folder writable for this user, or copy it to a writable place"
-        raise TruthError(str(path), reason, cure) from error
+        raise UnusableDatabaseError(str(path), reason, cure) from error
     return connection
 
 
@@ -250,7 +250,7 @@ def translate(error: sqlite3.DatabaseError, path: Path) -> StoreError:
         return StoreLockedError("another process")
     if any(sign in text for sign in _WRITE_SIGNS):
         return StoreWriteError(str(path), text)
-    return TruthError(str(path), f"cannot be used: {text}", _RESTORE)
+    return UnusableDatabaseError(str(path), f"cannot be used: {text}", _RESTORE)
 
 
 @contextmanager
@@ -267,7 +267,7 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextmanager
-def faults_told(path: Path) -> Iterator[None]:
+def translate_errors(path: Path) -> Iterator[None]:
     """Convert SQLite's errors in this block to the project's errors."""
     try:
         yield
@@ -283,13 +283,14 @@ def schema_of(connection: sqlite3.Connection) -> int:
 def peek(path: Path) -> int:
     """Return the schema in the file's header, without opening the database.
 
-    It is 0 for an empty file. Raises TruthError for other files and unreadable ones.
+    It is 0 for an empty file. Raises UnusableDatabaseError for other files and
+    unreadable ones.
     """
     size = _readable_size(path)
     if not size:
         return 0
     if size < HEADER_BYTES:
-        raise TruthError(str(path), "is truncated", _RESTORE)
+        raise UnusableDatabaseError(str(path), "is truncated", _RESTORE)
     # Through SQLite: opening and closing the file directly would release the locks of
     # every connection of this process, and the next process to exit would remove the
     # log that is still in use.
@@ -302,7 +303,9 @@ def peek(path: Path) -> int:
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
                 raise
-            raise TruthError(str(path), "is not an SQLite file", _RESTORE) from error
+            raise UnusableDatabaseError(
+                str(path), "is not an SQLite file", _RESTORE
+            ) from error
 
 
 def _readable_size(path: Path) -> int:
@@ -317,14 +320,16 @@ def _readable_size(path: Path) -> int:
         cure = (
             "make it readable and writable for this user, or choose another --data-dir"
         )
-        raise TruthError(str(path), f"cannot be read: {reason}", cure) from error
+        raise UnusableDatabaseError(
+            str(path), f"cannot be read: {reason}", cure
+        ) from error
     return size
 
 
 def refuse_newer(version: int, path: Path) -> None:
-    """Raise TruthError for a schema of a later version of the program."""
+    """Raise UnusableDatabaseError for a schema of a later version of the program."""
     if version > SCHEMA_VERSION:
-        raise TruthError(
+        raise UnusableDatabaseError(
             str(path),
             f"has schema {version}, this program supports {SCHEMA_VERSION}; "
             "nothing was changed",
@@ -333,10 +338,10 @@ def refuse_newer(version: int, path: Path) -> None:
 
 
 def check_schema(version: int, path: Path) -> None:
-    """Raise TruthError, with a hint, for a schema that is not this program's."""
+    """Raise UnusableDatabaseError, with a hint, for another program's schema."""
     refuse_newer(version, path)
     if version < SCHEMA_VERSION:
-        raise TruthError(
+        raise UnusableDatabaseError(
             str(path),
             f"has the older schema {version}, this program reads {SCHEMA_VERSION}",
             "migrate it (a backup is made first): elt-llm store migrate",
@@ -366,24 +371,24 @@ def put_meta(connection: sqlite3.Connection) -> None:
 
 
 def require_whole(path: Path) -> None:
-    """Raise TruthError if the file is missing or empty but its indexes exist."""
+    """Raise UnusableDatabaseError if indexes exist but the file is missing or empty."""
     try:
         if path.is_file() and path.stat().st_size:
             return
     except PermissionError as error:
         reason = f"cannot be reached: {error.strerror}"
-        raise TruthError(
+        raise UnusableDatabaseError(
             str(path), reason, "run the command as the owner of the folder"
         ) from error
     _refuse_to_forget(path, "is empty" if path.exists() else "is gone")
 
 
 def _refuse_to_forget(path: Path, how: str) -> None:
-    """Raise TruthError if indexes or backups show that there was more data."""
+    """Raise UnusableDatabaseError if indexes or backups show that data was lost."""
     indexes = (path.parent / INDEXES).glob("*/gen-*")
     backups = (path.parent / BACKUPS).glob("truth-*.sqlite3")
     for left in (*indexes, *backups):
-        raise TruthError(
+        raise UnusableDatabaseError(
             str(path),
             f"{how}, although {left.relative_to(path.parent)} is there",
             f"{_RESTORE}, or remove {path.parent} to start over",

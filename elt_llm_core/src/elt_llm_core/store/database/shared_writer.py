@@ -31,13 +31,13 @@ class SharedWriter:
 
         Raises:
             NoDataError: If there is no database yet.
-            TruthError: If its schema is older or newer than this program's.
+            UnusableDatabaseError: If its schema is older or newer than this program's.
             StoreWriteError: If the disk is full or read-only.
             StoreLockedError: If another process writes for more than 30 s.
         """
         with self._lock:
             connection = self._connect()
-            with schema.faults_told(self._path), schema.transaction(connection):
+            with schema.translate_errors(self._path), schema.transaction(connection):
                 yield connection
 
     def close(self) -> None:

@@ -34,10 +34,10 @@ class Versions:
 
     def __init__(
         self,
-        truth: Reader,
+        database: Reader,
         transaction: Callable[[], AbstractContextManager[Connection]],
     ) -> None:
-        self._truth = truth
+        self._database = database
         self._transaction = transaction
 
     def add(
@@ -89,7 +89,7 @@ class Versions:
         Raises:
             VersionNotFoundError: If there is none.
         """
-        rows = self._truth.rows(
+        rows = self._database.rows(
             f"{_WHOLE} where kind = ? and subject = ? and (? is null or number = ?) "
             "order by number desc limit 1",
             (kind.value, subject, number, number),
@@ -111,7 +111,7 @@ class Versions:
                 collections=tuple(json.loads(row[6])),
                 document_id=row[7],
             )
-            for row in self._truth.rows(_ROWS, (kind.value, subject, subject))
+            for row in self._database.rows(_ROWS, (kind.value, subject, subject))
         ]
 
     def delete(self, kind: VersionKind, subject: str, number: int) -> None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from elt_llm_core.config.bm25 import DEFAULT, Recipe, Variant
 from elt_llm_core.language.languages import ENGLISH
 from elt_llm_core.language.tokens import tokenize
-from elt_llm_core.store.index.matrix import best
+from elt_llm_core.store.index.matrix import top_positions
 
 Numbers = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -43,7 +43,7 @@ def idf(recipe: Recipe, frequency: Numbers, total: int) -> Floats:
     return _IDF[recipe.variant](frequency, total)
 
 
-def worth(
+def term_scores(
     recipe: Recipe, weight: Floats | float, counts: Numbers, shares: Floats
 ) -> Floats:
     """Return the scores of texts with these counts of a word.
@@ -65,7 +65,7 @@ FILES = ("keys", "starts", "rows", "scores")
 Ids = NDArray[np.int64]
 
 
-def side_by_side(tokens: Sequence[str]) -> list[str]:
+def join_neighbours(tokens: Sequence[str]) -> list[str]:
     """Return adjacent tokens as pairs; a token contains no space."""
     return [f"{a} {b}" for a, b in pairwise(tokens)]
 
@@ -112,7 +112,7 @@ class PairIndex:
         frequency = np.diff(np.append(starts, len(keys)))
         each = np.repeat(frequency, frequency).astype(np.float64)
         weight = recipe.pair_weight * idf(recipe, each, len(texts))
-        scores = worth(recipe, weight, counts, shares[rows])
+        scores = term_scores(recipe, weight, counts, shares[rows])
         parts = {
             "keys": keys[starts],
             "starts": np.append(starts, len(keys)),
@@ -285,7 +285,7 @@ def top_positive(
     Ties are ordered by position. Optionally only of `rows` (ascending).
     """
     positive = np.flatnonzero(scores > 0) if rows is None else rows[scores[rows] > 0]
-    chosen = positive[best(scores[positive], k)]
+    chosen = positive[top_positions(scores[positive], k)]
     return [(int(i), float(scores[i])) for i in chosen]
 
 
@@ -344,11 +344,11 @@ class DeltaKeywords:
             positions, counts = self._positions[postings], self._counts[postings]
             weight = self._weight(token, len(positions))
             shares = self._shares[positions]
-            scores[positions] += worth(self._recipe, weight, counts, shares)
+            scores[positions] += term_scores(self._recipe, weight, counts, shares)
         return top_positive(scores, k, rows)
 
     def _with_pairs(self, tokens: Sequence[str]) -> list[str]:
-        pairs = side_by_side(tokens) if self._recipe.pair_weight else []
+        pairs = join_neighbours(tokens) if self._recipe.pair_weight else []
         return [*tokens, *pairs]
 
     def _weight(self, token: str, frequency: int) -> float:

@@ -17,11 +17,16 @@ import numpy as np
 
 from elt_llm_core.config.bm25 import DEFAULT, Recipe
 from elt_llm_core.crash import CrashPoint, crash_point
-from elt_llm_core.store.database.reader import Truth
+from elt_llm_core.store.database.reader import Database
 from elt_llm_core.store.index.bm25 import KeywordIndex
 from elt_llm_core.store.index.child import end_with_parent
 from elt_llm_core.store.index.dense import DenseIndex
-from elt_llm_core.store.index.matrix import nearest, open_matrix, twins, write_matrix
+from elt_llm_core.store.index.matrix import (
+    group_duplicates,
+    nearest,
+    open_matrix,
+    write_matrix,
+)
 
 BEHIND = 10  # searches of other processes come first
 PROBES = 20
@@ -36,18 +41,18 @@ def build(
     data_dir: Path, name: str, target: Path, recipe: Recipe = DEFAULT
 ) -> dict[str, Any]:
     """Write the indexes of the present database; return seq and count."""
-    truth = Truth(data_dir)
-    with truth.snapshot():
-        seq = truth.sequence(name)
+    database = Database(data_dir)
+    with database.snapshot():
+        seq = database.sequence(name)
         # By id: equal contents give equal indexes, whatever their history.
-        rows = sorted(truth.index_rows(name))
-        languages = truth.languages(name)
-        card = truth.card(name)
+        rows = sorted(database.index_rows(name))
+        languages = database.languages(name)
+        card = database.card(name)
     crash_point(CrashPoint.BUILD_BEGUN)
     ids = [row[0] for row in rows]
-    matrix = truth.stack([row[2] for row in rows], card.dimension)
+    matrix = database.stack([row[2] for row in rows], card.dimension)
     write_matrix(matrix, target)
-    alike = twins(matrix)
+    alike = group_duplicates(matrix)
     # Graph search fails among equal vectors, so the graph has one of each.
     leaders = list(alike)
     DenseIndex.build(
@@ -72,14 +77,14 @@ def verify(
     It records the chunks that the graph does not reach: a sound graph may have some,
     and readers compare them one by one.
     """
-    truth = Truth(data_dir)
+    database = Database(data_dir)
     DenseIndex.compact(target / "vectors")
-    card = truth.card(name)
-    rows = sorted(truth.index_rows(name))
-    languages = truth.languages(name)
-    matrix = truth.stack([row[2] for row in rows], card.dimension)
+    card = database.card(name)
+    rows = sorted(database.index_rows(name))
+    languages = database.languages(name)
+    matrix = database.stack([row[2] for row in rows], card.dimension)
     dense = DenseIndex(target / "vectors", name)
-    alike = twins(matrix)
+    alike = group_duplicates(matrix)
     leaders = {rows[i][0]: i for i in alike}
     out_of_reach = dense.unreachable(frozenset(leaders), card.dimension)
     lost = sorted(j for i in out_of_reach for j in (leaders[i], *alike[leaders[i]]))
@@ -122,7 +127,7 @@ def probe_recall(dense: DenseIndex, rows: np.ndarray, strays: np.ndarray) -> flo
     reader compares one by one, the rows `strays`, counts as found.
     """
     lost = rows[strays]
-    matrix = rows[list(twins(rows))]
+    matrix = rows[list(group_duplicates(rows))]
     if not len(matrix):
         return 1.0
     starts = np.arange(0, len(matrix), max(len(matrix) // PROBES, 1))

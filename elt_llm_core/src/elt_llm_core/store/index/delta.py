@@ -10,7 +10,7 @@ import numpy as np
 from elt_llm_core.config.bm25 import DEFAULT, Recipe
 from elt_llm_core.language.languages import ENGLISH
 from elt_llm_core.language.tokens import tokenize
-from elt_llm_core.store.database.reader import Truth
+from elt_llm_core.store.database.reader import Database
 from elt_llm_core.store.index.matrix import nearest
 
 Hits = list[tuple[str, float]]
@@ -48,13 +48,13 @@ class Delta:
         matrix = np.zeros((0, dimension), dtype=np.float32)
         return cls(seq, [], [], matrix, frozenset(), [], [])
 
-    def apply_changes(self, truth: Truth, collection: str) -> "Delta":
+    def apply_changes(self, database: Database, collection: str) -> "Delta":
         """Return this delta with the changes since, reading only these."""
-        rows = truth.index_rows(collection, after=self.seq)
-        languages = truth.languages(collection, after=self.seq) if rows else {}
+        rows = database.index_rows(collection, after=self.seq)
+        languages = database.languages(collection, after=self.seq) if rows else {}
         gone: frozenset[str] = frozenset()
         if self.seq >= 0:
-            gone = truth.removed_nodes(collection, self.seq)
+            gone = database.removed_nodes(collection, self.seq)
         left = gone.union(row[0] for row in rows)
         kept = [i for i, node in enumerate(self.ids) if node not in left]
         ids = _choose(self.ids, kept) + [row[0] for row in rows]
@@ -62,10 +62,10 @@ class Delta:
         tokens = _choose(self._tokens, kept) + [[] for _ in rows]
         codes = _choose(self._languages, kept)
         codes += [languages.get(row[0], "") for row in rows]
-        vectors = truth.stack([row[2] for row in rows], self.matrix.shape[1])
+        vectors = database.stack([row[2] for row in rows], self.matrix.shape[1])
         order = sorted(range(len(ids)), key=ids.__getitem__)
         return Delta(
-            seq=truth.sequence(collection),
+            seq=database.sequence(collection),
             ids=_choose(ids, order),
             texts=_choose(texts, order),
             matrix=np.concatenate([self.matrix[kept], vectors])[order],

@@ -28,7 +28,7 @@ def open_matrix(folder: Path, dimension: int) -> np.ndarray:
     return np.frombuffer(content, dtype="<f4").reshape(-1, dimension)
 
 
-def twins(rows: np.ndarray) -> dict[int, list[int]]:
+def group_duplicates(rows: np.ndarray) -> dict[int, list[int]]:
     """Return the first row of each vector, and later equal rows, ascending.
 
     Rows of zeros, which belong to chunks without a vector, are left out.
@@ -48,7 +48,7 @@ BLOCK = 4_096  # rows copied at a time, so that a large filter needs little memo
 NO_ROWS = np.zeros(0, dtype=np.intp)
 
 
-def best(scores: np.ndarray, k: int) -> np.ndarray:
+def top_positions(scores: np.ndarray, k: int) -> np.ndarray:
     """Return positions of the `k` highest scores, best first, ties by position."""
     if k <= 0:
         return np.zeros(0, dtype=np.intp)
@@ -86,7 +86,7 @@ def nearest(
             scores[start : start + BLOCK] = _cosines(matrix[part], wanted)
     zero = np.flatnonzero(scores == 0)
     scores[zero[~matrix[rows[zero]].any(axis=1)]] = -np.inf
-    chosen = [i for i in best(scores, k) if scores[i] > -np.inf]
+    chosen = [i for i in top_positions(scores, k) if scores[i] > -np.inf]
     return [(int(rows[i]), float(scores[i])) for i in chosen]
 
 

@@ -14,7 +14,7 @@ from elt_llm_core.crash import CrashPoint, crash_point
 from elt_llm_core.errors import GenerationError, StoreError, StoreWriteError
 from elt_llm_core.files.atomic import fsync_folder, fsync_tree, write_atomic
 from elt_llm_core.store.database import disk_space, schema
-from elt_llm_core.store.database.reader import FILE, Truth
+from elt_llm_core.store.database.reader import FILE, Database
 from elt_llm_core.store.database.records import INDEXES
 from elt_llm_core.store.index.child import run_child
 from elt_llm_core.store.index.manifest import MANIFEST, IndexFolder, Manifest
@@ -23,8 +23,8 @@ MIN_NODES = 2  # Chroma never writes a graph of one vector
 BUILDER = "elt_llm_core.store.index.build"
 
 
-def due(
-    truth: Truth,
+def is_due(
+    database: Database,
     folder: IndexFolder,
     delta_fraction: float,
     recipe: Recipe | None = None,
@@ -34,18 +34,18 @@ def due(
     A different `recipe` always does; None accepts any.
     """
     name = folder.collection
-    total = truth.card(name).chunks
+    total = database.card(name).chunks
     if total < MIN_NODES:
         return False
     try:
         manifest = folder.manifest()
     except GenerationError:
         return True
-    if manifest is None or not truth.has_change(name, manifest.seq, manifest.stamp):
+    if manifest is None or not database.has_change(name, manifest.seq, manifest.stamp):
         return True
-    if manifest.seq > truth.sequence(name) or is_outdated(folder, recipe):
+    if manifest.seq > database.sequence(name) or is_outdated(folder, recipe):
         return True
-    return truth.changes(name, manifest.seq) > delta_fraction * total
+    return database.changes(name, manifest.seq) > delta_fraction * total
 
 
 def is_outdated(folder: IndexFolder, recipe: Recipe | None) -> bool:
@@ -61,7 +61,10 @@ def is_outdated(folder: IndexFolder, recipe: Recipe | None) -> bool:
 
 
 def publish(
-    truth: Truth, data_dir: Path, names: Sequence[str], recipe: Recipe | None = None
+    database: Database,
+    data_dir: Path,
+    names: Sequence[str],
+    recipe: Recipe | None = None,
 ) -> dict[str, int]:
     """Build, verify and publish generations; return their numbers by name.
 
@@ -74,7 +77,7 @@ def publish(
     failed: dict[str, str] = {}
     for name in names:
         try:
-            published[name] = _publish(truth, data_dir, name, recipe)
+            published[name] = _publish(database, data_dir, name, recipe)
         except GenerationError as error:
             failed[name] = error.reason
         except OSError as error:
@@ -85,17 +88,17 @@ def publish(
     return published
 
 
-def rollback(truth: Truth, data_dir: Path, name: str) -> int:
+def rollback(database: Database, data_dir: Path, name: str) -> int:
     """Publish the newest sound generation before the published one; return its number.
 
     Newer changes are searched as its delta. The caller holds the writer lock. Raises
     GenerationError if there is none, or CollectionNotFoundError.
     """
-    card = truth.card(name)
+    card = database.card(name)
     folder = IndexFolder(data_dir, name)
     choices, problem = folder.choices()
     for manifest in choices if problem else choices[1:]:
-        ours = truth.has_change(name, manifest.seq, manifest.stamp)
+        ours = database.has_change(name, manifest.seq, manifest.stamp)
         if not ours or manifest.embedder_digest != card.embedder_digest:
             continue
         if _is_sound(folder, manifest.generation):
@@ -109,7 +112,7 @@ def rollback(truth: Truth, data_dir: Path, name: str) -> int:
 
 def sweep(data_dir: Path) -> None:
     """Remove unfinished files of a killed writer. The caller holds the writer lock."""
-    for path in left_overs(data_dir):
+    for path in list_left_overs(data_dir):
         _discard(path)
 
 
@@ -119,7 +122,7 @@ def sweep_dropped(connection: Connection, data_dir: Path) -> None:
     They exist if the process that dropped a collection was killed. Nothing is removed
     if the database is damaged. The caller holds the writer lock.
     """
-    with suppress(StoreError), schema.faults_told(data_dir / FILE):
+    with suppress(StoreError), schema.translate_errors(data_dir / FILE):
         known = {name for (name,) in connection.execute("select name from collection")}
         folders = sorted((data_dir / INDEXES).glob("*/"))
         dropped = [
@@ -160,26 +163,28 @@ def _last_change(connection: Connection) -> int:
     return int(last)
 
 
-def left_overs(data_dir: Path) -> list[Path]:
+def list_left_overs(data_dir: Path) -> list[Path]:
     """Return unfinished folders and files of a data root, in order."""
     half_made = [*(data_dir / INDEXES).glob("*/*.tmp"), *data_dir.glob(".*.tmp")]
     return sorted(half_made)
 
 
-def index_bytes(truth: Truth, name: str) -> int:
+def index_bytes(database: Database, name: str) -> int:
     """Return the approximate size of the next generation of a collection."""
-    card = truth.card(name)
-    ((text,),) = truth.rows(
+    card = database.card(name)
+    ((text,),) = database.rows(
         "select coalesce(sum(length(index_text)), 0) from node where collection = ?",
         (name,),
     )
     return disk_space.index_bytes(card.chunks, int(text), card.dimension)
 
 
-def _publish(truth: Truth, data_dir: Path, name: str, wanted: Recipe | None) -> int:
+def _publish(
+    database: Database, data_dir: Path, name: str, wanted: Recipe | None
+) -> int:
     folder = IndexFolder(data_dir, name)
     recipe = wanted or _earlier(folder)
-    estimate = index_bytes(truth, name)
+    estimate = index_bytes(database, name)
     disk_space.require_space(data_dir, estimate)
     with _place(folder) as (number, place):
         target = f"{name}:{place.absolute()}"
@@ -192,12 +197,12 @@ def _publish(truth: Truth, data_dir: Path, name: str, wanted: Recipe | None) -> 
             # Chroma does not report why it could not write.
             if disk_space.free_bytes(place) < estimate:
                 raise disk_space.disk_full(data_dir, estimate) from error
-            if disk_space.tells_disk_full(error.reason):
+            if disk_space.means_disk_full(error.reason):
                 raise StoreWriteError(str(data_dir), error.reason) from error
             raise
         if faults := verified["faults"]:
             raise GenerationError(name, "; ".join(faults))
-        manifest = _manifest(truth, name, number, built, recipe)
+        manifest = _manifest(database, name, number, built, recipe)
         _seal(folder, place, manifest)
     _point_at(folder, manifest)
     _collect_garbage(folder, number)
@@ -210,15 +215,15 @@ def _earlier(folder: IndexFolder) -> Recipe:
 
 
 def _manifest(
-    truth: Truth, name: str, number: int, built: Mapping[str, Any], recipe: Recipe
+    database: Database, name: str, number: int, built: Mapping[str, Any], recipe: Recipe
 ) -> Manifest:
-    card = truth.card(name)
+    card = database.card(name)
     return Manifest(
         collection=name,
         generation=number,
-        epoch=truth.epoch(name),
+        epoch=database.epoch(name),
         seq=built["seq"],
-        stamp=truth.stamp(name, built["seq"]),
+        stamp=database.stamp(name, built["seq"]),
         nodes=built["nodes"],
         embedder_digest=card.embedder_digest,
         dimension=card.dimension,

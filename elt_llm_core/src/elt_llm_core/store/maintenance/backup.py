@@ -12,7 +12,12 @@ from pathlib import Path
 from sqlite3 import Connection, DatabaseError
 
 from elt_llm_core.crash import CrashPoint, crash_point
-from elt_llm_core.errors import StoreError, StoreWriteError, TruthError, UsageError
+from elt_llm_core.errors import (
+    StoreError,
+    StoreWriteError,
+    UnusableDatabaseError,
+    UsageError,
+)
 from elt_llm_core.files.atomic import fsync_folder
 from elt_llm_core.identifiers import node_id
 from elt_llm_core.records import Record
@@ -123,14 +128,14 @@ def back_up(data_dir: Path, target: Path | None = None, kept: int = 0) -> Path:
 
     The newest `kept` in the data root stay, or all if it is 0; copies made before a
     migration stay. Raises NoDataError, UsageError for a target that a purge would not
-    find, StoreWriteError, and TruthError if the database is damaged; then no copy is
-    left and no earlier one removed.
+    find, StoreWriteError, and UnusableDatabaseError if the database is damaged; then no
+    copy is left and no earlier one removed.
     """
     require_data(data_dir)
     if target:
         _refuse_hidden(data_dir, target)
     made = target or next_file(data_dir)
-    copy_truth(data_dir / FILE, made, CURE if backup_files(data_dir) else _NO_COPY)
+    copy_database(data_dir / FILE, made, CURE if backup_files(data_dir) else _NO_COPY)
     if target is None and kept:
         prune(data_dir, kept)
     return made
@@ -154,11 +159,11 @@ def back_up_if_due(data_dir: Path, hours: float, kept: int) -> Degradation | Non
     return None
 
 
-def copy_truth(source: Path, target: Path, cure: str = CURE) -> None:
+def copy_database(source: Path, target: Path, cure: str = CURE) -> None:
     """Copy a database file to `target`, complete and checked, or not at all.
 
-    Works during reads and writes. Raises TruthError, with a hint, if the source is
-    damaged.
+    Works during reads and writes. Raises UnusableDatabaseError, with a hint, if the
+    source is damaged.
     """
     _sweep_folder(target.parent)
     with _half_made(target.parent) as half:
@@ -177,7 +182,7 @@ def copy_truth(source: Path, target: Path, cure: str = CURE) -> None:
 
 
 def check(path: Path, name: Path | None = None, cure: str = ANOTHER) -> None:
-    """Raise TruthError unless the file is a sound database with a known schema.
+    """Raise UnusableDatabaseError unless the file is sound and its schema known.
 
     Its chunks are compared with their checksums. Errors use `name` for it.
     """
@@ -195,8 +200,8 @@ def check(path: Path, name: Path | None = None, cure: str = ANOTHER) -> None:
         raise _damage(name, "it has no tables", cure)
 
 
-def _damage(path: Path, reason: str, cure: str) -> TruthError:
-    return TruthError(str(path), f"is damaged: {reason}", cure)
+def _damage(path: Path, reason: str, cure: str) -> UnusableDatabaseError:
+    return UnusableDatabaseError(str(path), f"is damaged: {reason}", cure)
 
 
 def _refuse_hidden(data_dir: Path, target: Path) -> None:
@@ -271,11 +276,11 @@ def _is_due(data_dir: Path, hours: float) -> bool:
     newest = next(iter(backup_files(data_dir)), None)
     if newest is None:
         return True
-    made, truth = newest.stat().st_mtime, data_dir / FILE
+    made, database = newest.stat().st_mtime, data_dir / FILE
     # A time in the future: the clock was set back since.
     if 0 <= time.time() - made <= hours * HOUR:
         return False
-    return _modified_at(truth) > made or _sequence(truth) != _sequence(newest)
+    return _modified_at(database) > made or _sequence(database) != _sequence(newest)
 
 
 def _modified_at(path: Path) -> float:

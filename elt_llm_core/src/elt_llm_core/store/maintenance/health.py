@@ -5,29 +5,31 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from sqlite3 import Connection, DatabaseError
 
-from elt_llm_core.errors import NoDataError, TruthError
+from elt_llm_core.errors import NoDataError, UnusableDatabaseError
 from elt_llm_core.store.database import schema, vectors
 from elt_llm_core.store.database.damage import CURE
 from elt_llm_core.store.database.lock import LOCK, writer_lock
-from elt_llm_core.store.database.reader import FILE, Truth
+from elt_llm_core.store.database.reader import FILE, Database
 
 
 def require_sound(data_dir: Path) -> None:
-    """Raise TruthError if SQLite finds the database damaged.
+    """Raise UnusableDatabaseError if SQLite finds the database damaged.
 
     It reads the whole file, one second per gigabyte; nothing is done without a file.
     """
-    with closing(Truth(data_dir)) as truth:
-        rows = truth.rows("pragma quick_check(3)")
+    with closing(Database(data_dir)) as database:
+        rows = database.rows("pragma quick_check(3)")
     faults = [str(row[0]) for row in rows if row != ("ok",)]
     if faults:
-        raise TruthError(str(data_dir / FILE), f"is damaged: {'; '.join(faults)}", CURE)
+        raise UnusableDatabaseError(
+            str(data_dir / FILE), f"is damaged: {'; '.join(faults)}", CURE
+        )
 
 
 def require_data(data_dir: Path) -> None:
     """Raise if there is no database file, and create nothing.
 
-    Raises NoDataError without any trace of one, TruthError if it is missing.
+    Raises NoDataError without any trace of one, UnusableDatabaseError if it is missing.
     """
     path = data_dir / FILE
     if not path.exists():
@@ -63,12 +65,12 @@ def rebuild_words(data_dir: Path) -> None:
 
 
 def damaged_vectors(data_dir: Path) -> int:
-    """Return the number of damaged cached vectors. Raises TruthError."""
-    with closing(Truth(data_dir)) as truth:
-        connection = truth.connection()
+    """Return the number of damaged cached vectors. Raises UnusableDatabaseError."""
+    with closing(Database(data_dir)) as database:
+        connection = database.connection()
         if connection is None:
             return 0
-        with schema.faults_told(data_dir / FILE):
+        with schema.translate_errors(data_dir / FILE):
             return len(vectors.all_damaged(connection))
 
 
@@ -78,7 +80,7 @@ def forget_damaged_vectors(data_dir: Path) -> int:
     The next ingest computes those that it needs. Raises as `words_agree` does.
     """
     path = data_dir / FILE
-    with _connection(data_dir) as connection, schema.faults_told(path):
+    with _connection(data_dir) as connection, schema.translate_errors(path):
         damaged_rows = vectors.all_damaged(connection)
         if damaged_rows:
             with schema.transaction(connection):

@@ -18,7 +18,8 @@ def migrate(data_dir: Path) -> Path | None:
     """Migrate an older database; return the backup that was made before.
 
     The caller holds the writer lock. A crash leaves the old schema or the new one.
-    Raises TruthError for a schema newer than this program, and StoreWriteError.
+    Raises UnusableDatabaseError for a schema newer than this program, and
+    StoreWriteError.
     """
     path = data_dir / FILE
     version = schema.peek(path) if path.exists() else 0
@@ -32,9 +33,9 @@ def migrate(data_dir: Path) -> Path | None:
         if version == SCHEMA_VERSION:
             return None
         kept = backup.next_file(data_dir, f"-schema_{version}")
-        backup.copy_truth(path, kept)
+        backup.copy_database(path, kept)
         crash_point(CrashPoint.MIGRATION_BACKED_UP)
-        with schema.faults_told(path):
+        with schema.translate_errors(path):
             _step(connection, version)
     crash_point(CrashPoint.MIGRATED)
     return kept

@@ -11,7 +11,7 @@ from elt_llm_core.crash import CrashPoint, crash_point
 from elt_llm_core.records import Record
 from elt_llm_core.store.database import disk_space, schema, vectors
 from elt_llm_core.store.database.codec import unpack_json
-from elt_llm_core.store.database.reader import FILE, Truth
+from elt_llm_core.store.database.reader import FILE, Database
 from elt_llm_core.store.database.records import INDEXES
 from elt_llm_core.store.index.manifest import IndexFolder
 
@@ -61,9 +61,11 @@ class Purge:
     Every step is repeatable: after a crash the same command finishes it.
     """
 
-    def __init__(self, connection: Connection, truth: Truth, data_dir: Path) -> None:
+    def __init__(
+        self, connection: Connection, database: Database, data_dir: Path
+    ) -> None:
         self._connection = connection
-        self._truth = truth
+        self._database = database
         self._data_dir = data_dir
         self._path = data_dir / FILE
 
@@ -81,14 +83,14 @@ class Purge:
         """
         before = _bytes_of(self._data_dir)
         disk_space.require_space(self._data_dir, self._path.stat().st_size)
-        with schema.faults_told(self._path):
+        with schema.translate_errors(self._path):
             self._connection.execute("pragma secure_delete = on")
             counts = self._forget(journal=journal, texts=texts)
             crash_point(CrashPoint.PURGE_FORGOTTEN)
             rebuilt = self._renew_indexes(publish)
             crash_point(CrashPoint.PURGE_REBUILT)
             with schema.transaction(self._connection):
-                prune_history(self._connection, self._truth, self._data_dir)
+                prune_history(self._connection, self._database, self._data_dir)
             complete = self._rewrite()
         crash_point(CrashPoint.PURGE_VACUUMED)
         if backups:
@@ -190,7 +192,7 @@ class Purge:
         self, publish: Callable[[Sequence[str]], dict[str, int]]
     ) -> dict[str, int]:
         """Replace generations with removed chunks, and earlier ones."""
-        names = [card.name for card in self._truth.collections()]
+        names = [card.name for card in self._database.collections()]
         rebuilt = publish([name for name in names if self._holds_removed(name)])
         for name in names:
             index = IndexFolder(self._data_dir, name)
@@ -207,12 +209,12 @@ class Purge:
         if not known or known[0].generation != generations[-1]:
             return True
         newest = known[0]
-        ours = self._truth.has_change(name, newest.seq, newest.stamp)
-        return not ours or bool(self._truth.removed_nodes(name, newest.seq))
+        ours = self._database.has_change(name, newest.seq, newest.stamp)
+        return not ours or bool(self._database.removed_nodes(name, newest.seq))
 
     def _rewrite(self) -> bool:
         """Rewrite the database without deleted data; return whether it was complete."""
-        self._truth.close()
+        self._database.close()
         self._connection.execute("vacuum")
         (busy, _, _) = self._connection.execute(
             "pragma wal_checkpoint(truncate)"
@@ -270,14 +272,14 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def prune_history(connection: Connection, truth: Truth, data_dir: Path) -> None:
+def prune_history(connection: Connection, database: Database, data_dir: Path) -> None:
     """Delete removals and changes that every generation on disk includes.
 
     The caller holds the transaction.
     """
-    for card in truth.collections():
+    for card in database.collections():
         oldest = IndexFolder(data_dir, card.name).oldest_seq()
-        newest = truth.sequence(card.name)
+        newest = database.sequence(card.name)
         past = newest if oldest is None else oldest
         connection.execute(
             "delete from removed where collection = ? and seq <= ?", (card.name, past)

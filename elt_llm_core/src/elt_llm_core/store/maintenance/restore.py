@@ -7,7 +7,12 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from elt_llm_core.crash import CrashPoint, crash_point
-from elt_llm_core.errors import StoreError, StoreWriteError, TruthError, UsageError
+from elt_llm_core.errors import (
+    StoreError,
+    StoreWriteError,
+    UnusableDatabaseError,
+    UsageError,
+)
 from elt_llm_core.files.atomic import fsync_folder
 from elt_llm_core.records import Record
 from elt_llm_core.store.database import schema
@@ -39,8 +44,8 @@ def restore(data_dir: Path, chosen: str, wait: float = 0.0) -> Restored:
     database is kept in the same folder, readable or not. Readers notice at their next
     statement. Indexes built from later changes are no longer used; `Writer.publish`
     rebuilds them without embedding. A crash leaves the old database or the new one.
-    Raises UsageError if there is no such backup, TruthError if it is damaged or has a
-    later schema, StoreLockedError and StoreWriteError.
+    Raises UsageError if there is no such backup, UnusableDatabaseError if it is damaged
+    or has a later schema, StoreLockedError and StoreWriteError.
     """
     sources = _sources(data_dir, chosen)
     with writer_lock(data_dir / "LOCK", wait):
@@ -65,15 +70,15 @@ def _copy_first_sound(sources: Sequence[Path], ready: Path) -> tuple[Path, list[
     skipped: list[str] = []
     for source in sources:
         try:
-            backup.copy_truth(source, ready, backup.ANOTHER)
-        except TruthError as error:
+            backup.copy_database(source, ready, backup.ANOTHER)
+        except UnusableDatabaseError as error:
             # A sound copy of a later program version is not skipped for an older copy.
             if len(sources) == 1 or _is_newer(source):
                 raise
             skipped.append(error.message)
         else:
             return source, skipped
-    raise TruthError(
+    raise UnusableDatabaseError(
         str(sources[0]),
         f"is damaged, and so are the {len(sources) - 1} backups before it",
         "pass the file of a copy made elsewhere: elt-llm store restore FILE",
@@ -81,7 +86,7 @@ def _copy_first_sound(sources: Sequence[Path], ready: Path) -> tuple[Path, list[
 
 
 def _is_newer(path: Path) -> bool:
-    with suppress(TruthError):
+    with suppress(UnusableDatabaseError):
         return schema.peek(path) > SCHEMA_VERSION
     return False
 
@@ -100,42 +105,47 @@ def _sources(data_dir: Path, chosen: str) -> list[Path]:
     return files
 
 
-def _swap(truth: Path, ready: Path) -> Path | None:
-    """Replace `truth` by `ready`; return where the old file is kept."""
-    aside = _set_aside(truth)
+def _swap(database: Path, ready: Path) -> Path | None:
+    """Replace `database` by `ready`; return where the old file is kept."""
+    aside = _set_aside(database)
     crash_point(CrashPoint.RESTORE_ASIDE)
     # A log of the old file must never be applied to the new one.
-    _remove_logs(truth)
+    _remove_logs(database)
     crash_point(CrashPoint.RESTORE_BARE)
-    if truth.is_dir():
-        shutil.rmtree(truth)  # its content was moved before
-    ready.replace(truth)
-    _remove_logs(truth)  # a reader of the old file may have created one in the meantime
-    fsync_folder(truth.parent)
+    if database.is_dir():
+        shutil.rmtree(database)  # its content was moved before
+    ready.replace(database)
+    _remove_logs(
+        database
+    )  # a reader of the old file may have created one in the meantime
+    fsync_folder(database.parent)
     return aside
 
 
-def _set_aside(truth: Path) -> Path | None:
-    if not truth.exists():
+def _set_aside(database: Path) -> Path | None:
+    if not database.exists():
         return None
-    aside = truth.with_name(f"truth.damaged-{backup.stamp()}")
-    if truth.is_dir():
-        truth.rename(aside)
+    aside = database.with_name(f"truth.damaged-{backup.stamp()}")
+    if database.is_dir():
+        database.rename(aside)
         return aside
-    _fold_log(truth)
+    _fold_log(database)
     for ending in ("", "-wal"):
-        path = Path(f"{truth}{ending}")
+        path = Path(f"{database}{ending}")
         if path.exists() and (not ending or path.stat().st_size):
             _link(path, Path(f"{aside}{ending}"))
-    fsync_folder(truth.parent)
+    fsync_folder(database.parent)
     return aside
 
 
-def _fold_log(truth: Path) -> None:
+def _fold_log(database: Path) -> None:
     """Checkpoint the log, if the file is sound enough."""
     with suppress(StoreError):
-        schema.peek(truth)
-        with schema.open_database(truth, "mode=rw") as connection, closing(connection):
+        schema.peek(database)
+        with (
+            schema.open_database(database, "mode=rw") as connection,
+            closing(connection),
+        ):
             schema.fold_log(connection)
 
 
@@ -148,6 +158,6 @@ def _link(path: Path, name: Path) -> None:
         shutil.copy2(path, name)
 
 
-def _remove_logs(truth: Path) -> None:
+def _remove_logs(database: Path) -> None:
     for ending in _BESIDE:
-        Path(f"{truth}{ending}").unlink(missing_ok=True)
+        Path(f"{database}{ending}").unlink(missing_ok=True)

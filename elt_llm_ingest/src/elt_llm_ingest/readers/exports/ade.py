@@ -29,8 +29,11 @@ from elt_llm_ingest.readers.cell_grid import (
     span,
     write_table,
 )
-from elt_llm_ingest.readers.exports.json_file import load_json, wrong
-from elt_llm_ingest.readers.pdf.boilerplate import without_noise, without_running
+from elt_llm_ingest.readers.exports.json_file import json_error, load_json
+from elt_llm_ingest.readers.pdf.boilerplate import (
+    remove_boilerplate,
+    remove_running_titles,
+)
 from elt_llm_ingest.readers.text_builder import (
     MAX_TITLE,
     TextBuilder,
@@ -219,7 +222,7 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
     export, warnings = load_json(path, data)
     content = export.get("data", export) if isinstance(export, dict) else None
     if not isinstance(content, dict) or not isinstance(content.get("chunks"), list):
-        raise wrong(path, "it holds no chunks of a parsed document")
+        raise json_error(path, "it holds no chunks of a parsed document")
     grounding = content.get("grounding")
     places = _Places(grounding if isinstance(grounding, dict) else {})
     chunks = [chunk for raw in content["chunks"] for chunk in _chunk(raw, places)]
@@ -231,7 +234,9 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
         raise LoadError(path.name, "no text: its chunks are empty", "export it again")
     text = builder.text
     pages = _with_words(_pages(content, builder.blocks), builder.blocks)
-    quieted = without_noise(text, without_running(text, builder.blocks, pages), pages)
+    quieted = remove_boilerplate(
+        text, remove_running_titles(text, builder.blocks, pages), pages
+    )
     blocks = with_sections(text, _with_sections_opened(text, quieted))
     return [
         ParsedDocument(

@@ -10,8 +10,8 @@ from elt_llm_core.document import BlockKind, Page, ParsedDocument
 from elt_llm_core.errors import LoadError
 from elt_llm_core.results import Box
 from elt_llm_ingest.limits import Limits
-from elt_llm_ingest.readers.exports.json_file import load_json, wrong
-from elt_llm_ingest.readers.office.docling import document_of
+from elt_llm_ingest.readers.exports.json_file import json_error, load_json
+from elt_llm_ingest.readers.office.docling import to_document
 from elt_llm_ingest.readers.text_builder import TextBuilder, with_sections
 
 PARSER = "docling json 1"
@@ -39,10 +39,10 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
         reason = (
             f"it is not a Docling document of a known version ({place}: {first['msg']})"
         )
-        raise wrong(path, reason) from error
+        raise json_error(path, reason) from error
     except BROKEN as error:
         reason = f"its parts are inconsistent ({type(error).__name__})"
-        raise wrong(path, reason) from error
+        raise json_error(path, reason) from error
     changed = {"parser": PARSER, "warnings": (*warnings, *documents[0].warnings)}
     return [documents[0].model_copy(update=changed)]
 
@@ -53,7 +53,7 @@ def _of_document(path: Path, content: Any) -> list[ParsedDocument]:
     )
 
     document = DoclingDocument.model_validate(content)
-    return document_of(Path(document.name or path.name), document, {})
+    return to_document(Path(document.name or path.name), document, {})
 
 
 def _of_chunks(path: Path, chunks: Sequence[Any]) -> ParsedDocument:

@@ -23,7 +23,7 @@ def load_json(path: Path, data: bytes) -> tuple[Any, tuple[str, ...]]:
         ) from error
 
 
-def wrong(path: Path, what: str) -> LoadError:
+def json_error(path: Path, what: str) -> LoadError:
     """Return the error for JSON with an unexpected structure."""
     return LoadError(
         path.name, what, "export it again from the program that created it"

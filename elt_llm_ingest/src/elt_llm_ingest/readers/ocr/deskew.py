@@ -22,7 +22,7 @@ HALF, QUARTER, THREE_QUARTERS = 180, 90, 270
 
 
 @dataclass(frozen=True)
-class Lie:
+class PageTilt:
     """The rotation of a page: clockwise degrees, then the slope of its lines."""
 
     angle: int = 0
@@ -34,16 +34,16 @@ class Lie:
         return not (self.angle or self.slope)
 
 
-def angles(page: Any) -> tuple[int, ...]:
+def choose_angles(page: Any) -> tuple[int, ...]:
     """Return the rotations to try; none if the page reads well."""
     words = [word for item in page.text_items for word in item.words]
     long = [word for word in words if len(word.text) > len("the")]
     if sum(word.height > word.width for word in long) > len(long) / 2:
         return 90, 270
-    return (180, 90, 270) if long and quality(page) < UPRIGHT else ()
+    return (180, 90, 270) if long and mean_confidence(page) < UPRIGHT else ()
 
 
-def quality(page: Any) -> float:
+def mean_confidence(page: Any) -> float:
     """Return the confidence of the upright words, 0 to 1."""
     sizes = [
         (len(i.text), i.confidence or 0, i.width, i.height) for i in page.text_items
@@ -91,8 +91,8 @@ def straighten(page: Any, slope: float) -> Any:
     return replace(page, text_items=items, blocks=blocks)
 
 
-def block_in_file(
-    block: Block, lies: Mapping[int, Lie], pages: Mapping[int, Page]
+def place_block_in_file(
+    block: Block, lies: Mapping[int, PageTilt], pages: Mapping[int, Page]
 ) -> Block:
     """Return the block with its boxes in the coordinates of the file."""
     cells = tuple(
@@ -103,9 +103,9 @@ def block_in_file(
     return block.model_copy(update={"cells": cells, "boxes": boxes})
 
 
-def page_in_file(page: Page, lies: Mapping[int, Lie]) -> Page:
+def place_page_in_file(page: Page, lies: Mapping[int, PageTilt]) -> Page:
     """Return the page with words and size in the coordinates of the file."""
-    lie = lies.get(page.number, Lie())
+    lie = lies.get(page.number, PageTilt())
     if lie.is_straight:
         return page
     words = [(s, e, *_back((a, b, c, d), lie, page)) for s, e, a, b, c, d in page.words]
@@ -115,11 +115,11 @@ def page_in_file(page: Page, lies: Mapping[int, Lie]) -> Page:
 
 
 def _in_file(
-    boxes: Iterable[Box], lies: Mapping[int, Lie], pages: Mapping[int, Page]
+    boxes: Iterable[Box], lies: Mapping[int, PageTilt], pages: Mapping[int, Page]
 ) -> tuple[Box, ...]:
     done = []
     for box in boxes:
-        lie, page = lies.get(box.page, Lie()), pages.get(box.page)
+        lie, page = lies.get(box.page, PageTilt()), pages.get(box.page)
         if lie.is_straight or page is None:
             done.append(box)
             continue
@@ -129,7 +129,7 @@ def _in_file(
     return tuple(done)
 
 
-def _back(sides: Sides, lie: Lie, page: Page) -> Sides:
+def _back(sides: Sides, lie: PageTilt, page: Page) -> Sides:
     """Map a box of the straight page, as fractions, to the page of the file."""
     left, top, right, bottom = sides
     shift = lie.slope * ((left + right) / 2 - 0.5) * page.width / page.height

@@ -21,7 +21,7 @@ WORDS = 3  # a side of the gutter on a line, on average: fewer are a table
 
 
 @dataclass(frozen=True)
-class Spot:
+class WordPosition:
     """A word and its position in `page.text_items`: item, then word."""
 
     item: int
@@ -34,13 +34,13 @@ class Spot:
         return float(self.word.y + self.word.height / 2)
 
 
-Line = list[Spot]
+Line = list[WordPosition]
 
 
-def in_columns(spots: Sequence[Spot]) -> list[Spot]:
+def order_by_columns(spots: Sequence[WordPosition]) -> list[WordPosition]:
     """Return the words in reading order; unchanged without columns."""
     lines = _lines(spots)
-    done: list[Spot] = []
+    done: list[WordPosition] = []
     is_changed = False
     at = 0
     while at < len(lines):
@@ -57,7 +57,7 @@ def in_columns(spots: Sequence[Spot]) -> list[Spot]:
     return done if is_changed else list(spots)
 
 
-def _lines(spots: Sequence[Spot]) -> list[Line]:
+def _lines(spots: Sequence[WordPosition]) -> list[Line]:
     """Return words at one height, across the whole page, from left to right."""
     lines: list[Line] = []
     for spot in sorted(spots, key=lambda s: s.middle):
@@ -146,7 +146,7 @@ class OcrLine:
         return " ".join(word.text for word in self.words)
 
 
-def in_lines(page: Any) -> Any:
+def rebuild_lines(page: Any) -> Any:
     """Return LiteParse's page with equal word heights per line, and blocks of lines."""
     rows = list(_rows(page))
     if not rows:
@@ -184,12 +184,12 @@ def _place_extras(kept: Sequence[Any], made: Sequence[Any]) -> list[Any]:
 
 def _rows(page: Any) -> Iterator[OcrLine]:
     spots = [
-        Spot(at, index, word)
+        WordPosition(at, index, word)
         for at, item in enumerate(page.text_items)
         for index, word in enumerate(item.words)
     ]
     row = OcrLine()
-    for spot in in_columns(spots):
+    for spot in order_by_columns(spots):
         if row.words and not _goes_on(row.words, spot.word):
             yield _measure(row)
             row = OcrLine()

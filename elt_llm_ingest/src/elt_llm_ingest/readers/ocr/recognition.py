@@ -21,22 +21,22 @@ import pypdfium2
 from liteparse import LiteParse, ParseError
 from pypdfium2 import raw
 
-from elt_llm_core.document import FINE, Block, Blocks, ParsedDocument, fine
+from elt_llm_core.document import FINE, Block, Blocks, ParsedDocument, to_fine_units
 from elt_llm_core.errors import installs
 from elt_llm_ingest import quota
-from elt_llm_ingest.page_warnings import runs
+from elt_llm_ingest.page_warnings import join_page_runs
 from elt_llm_ingest.readers.ocr.deskew import (
     UPRIGHT,
-    Lie,
-    angles,
-    block_in_file,
-    page_in_file,
-    quality,
+    PageTilt,
+    choose_angles,
+    mean_confidence,
+    place_block_in_file,
+    place_page_in_file,
     slope_of,
     straighten,
 )
-from elt_llm_ingest.readers.ocr.lines import in_lines
-from elt_llm_ingest.readers.spool import Held, source
+from elt_llm_ingest.readers.ocr.lines import rebuild_lines
+from elt_llm_ingest.readers.spool import MappedFile, pdf_source
 
 # A line of 10 points is 28 pixels high, and a page has less than half of the pixels
 # of the 300 dots that Tesseract recommends. Not compared with other values.
@@ -51,7 +51,7 @@ class Engine:
         self._folder = folder
         self._names = names
         self.pages: dict[int, Any] = {}
-        self.lies: dict[int, Lie] = {}
+        self.lies: dict[int, PageTilt] = {}
         self.warnings: list[str] = []
         self._last = 0
 
@@ -61,16 +61,19 @@ class Engine:
             best, angle = page, 0
             # Pages of one scan tend to have the same rotation, so the last one is tried
             # first.
-            for degrees in sorted(angles(page), key=lambda a: a != self._last):
+            for degrees in sorted(choose_angles(page), key=lambda a: a != self._last):
                 other = self._read([number], {number: degrees}).get(number)
-                if other is not None and quality(other) > quality(best) + 0.02:
+                if (
+                    other is not None
+                    and mean_confidence(other) > mean_confidence(best) + 0.02
+                ):
                     best, angle = other, degrees
-                if angle and quality(best) > UPRIGHT:
+                if angle and mean_confidence(best) > UPRIGHT:
                     break
             self._last = angle or self._last
             slope = slope_of(best)
-            self.pages[number] = in_lines(straighten(best, slope))
-            self.lies[number] = Lie(angle, slope)
+            self.pages[number] = rebuild_lines(straighten(best, slope))
+            self.lies[number] = PageTilt(angle, slope)
         return numbers
 
     def _read(
@@ -105,7 +108,7 @@ class Engine:
 
 def name_pages(numbers: Sequence[int]) -> str:
     """Return text such as: page 3 was; pages 3-5, 9 were."""
-    ranges = runs(numbers)
+    ranges = join_page_runs(numbers)
     if len(numbers) == 1:
         return f"page {ranges[0]} was"
     return f"pages {', '.join(ranges)} were"
@@ -132,11 +135,11 @@ class Recognised:
     """
 
     pages: Mapping[int, Any] = field(default_factory=dict)
-    lies: Mapping[int, Lie] = field(default_factory=dict)
+    lies: Mapping[int, PageTilt] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
 
-def together(one: Recognised, other: Recognised) -> Recognised:
+def merge_recognised(one: Recognised, other: Recognised) -> Recognised:
     """Join the results of two parts of a file, each warning once."""
     return Recognised(
         {**one.pages, **other.pages},
@@ -202,7 +205,9 @@ def _language_packages() -> Iterator[Distribution]:
             yield Distribution.at(path)
 
 
-def recognise(data: bytes | Held, numbers: Sequence[int], seconds: float) -> Recognised:
+def recognise(
+    data: bytes | MappedFile, numbers: Sequence[int], seconds: float
+) -> Recognised:
     """Recognise these pages of a PDF, numbers from 1, for at most `seconds`.
 
     Pages that could not be read for lack of time or of a language file are named in the
@@ -214,14 +219,14 @@ def recognise(data: bytes | Held, numbers: Sequence[int], seconds: float) -> Rec
     if known is None:
         warning = f"{name_pages(numbers)} without text and not read; {CURE}"
         return Recognised(warnings=(warning,))
-    engine = Engine(source(data), *known)
+    engine = Engine(pdf_source(data), *known)
     deadline = time.monotonic() + seconds
     pages_read: list[int] = []
     for at in range(0, len(numbers), BATCH):
         if at and time.monotonic() > deadline:
             break
         batch = numbers[at : at + BATCH]
-        quota.more(quota.SECONDS_OCR * len(batch))
+        quota.allow_more_time(quota.SECONDS_OCR * len(batch))
         pages_read += engine.read(batch)
     warnings = list(engine.warnings)
     if late := [n for n in numbers if n not in pages_read]:
@@ -234,7 +239,7 @@ def recognise(data: bytes | Held, numbers: Sequence[int], seconds: float) -> Rec
 
 def read_pictures(
     pdf: pypdfium2.PdfDocument,
-    data: bytes | Held,
+    data: bytes | MappedFile,
     pages: Sequence[Any],
     seconds: float,
 ) -> tuple[list[Any], Recognised]:
@@ -309,7 +314,7 @@ def finish_document(document: ParsedDocument, recognised: Recognised) -> ParsedD
             judged = _rate_block(block, words, sure)
             if judged.page and _is_low(judged):
                 low.add(judged.page)
-            yield block_in_file(judged, recognised.lies, pages)
+            yield place_block_in_file(judged, recognised.lies, pages)
 
     blocks = (
         Blocks(rate_blocks())
@@ -319,7 +324,7 @@ def finish_document(document: ParsedDocument, recognised: Recognised) -> ParsedD
     return document.model_copy(
         update={
             "blocks": blocks,
-            "pages": [page_in_file(p, recognised.lies) for p in document.pages],
+            "pages": [place_page_in_file(p, recognised.lies) for p in document.pages],
             "warnings": (*document.warnings, *_list_warnings(sure, low)),
         }
     )
@@ -347,7 +352,7 @@ def _confidences(page: Any) -> dict[tuple[float, float], float]:
 
 
 def _fraction(value: float, whole: float) -> float:
-    return fine(min(max(value / whole, 0.0), 1.0)) / FINE
+    return to_fine_units(min(max(value / whole, 0.0), 1.0)) / FINE
 
 
 def _mean(values: Mapping[Any, float]) -> float:

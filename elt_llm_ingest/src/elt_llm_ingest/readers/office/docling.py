@@ -52,12 +52,12 @@ def convert(path: Path, data: bytes, kind: str) -> Any:
         ) from error
 
 
-def dense(text: str) -> str:
+def remove_white_space(text: str) -> str:
     """Return the text without white space, for matching."""
     return "".join(text.split())
 
 
-def document_of(
+def to_document(
     path: Path, converted: Any, originals: Mapping[str, str], points: float = 1.0
 ) -> list[ParsedDocument]:
     """Convert Docling's document. Raises LoadError if it contains no text.
@@ -164,7 +164,7 @@ class _DoclingWriter:
         label = item.label.value
         kind = KINDS.get(label, BlockKind.PARAGRAPH)
         level = 0
-        text = self._originals.get(dense(text), text)
+        text = self._originals.get(remove_white_space(text), text)
         text = text if kind is BlockKind.CODE else _lines(text)
         attributes: dict[str, str] = {}
         if label == "footnote" or layer == "notes":
@@ -218,7 +218,9 @@ class _DoclingWriter:
 
 def _told_by(table: Any, converted: Any) -> set[str]:
     """Return texts that Docling repeats below a table that contains them."""
-    cell_texts = {dense(cell.text) for cell in table.data.table_cells if cell.text}
+    cell_texts = {
+        remove_white_space(cell.text) for cell in table.data.table_cells if cell.text
+    }
     everything = "\n".join(cell_texts)
     waiting, seen = list(table.children), set()
     repeated = set()
@@ -229,7 +231,7 @@ def _told_by(table: Any, converted: Any) -> set[str]:
         seen.add(ref.cref)
         item = ref.resolve(converted)
         waiting += item.children
-        if dense(getattr(item, "text", "")) in everything:
+        if remove_white_space(getattr(item, "text", "")) in everything:
             repeated.add(ref.cref)
     return repeated
 

@@ -30,7 +30,7 @@ class RunStyle(NamedTuple):
         )
 
 
-def looks(properties: Any) -> RunStyle:
+def read_run_style(properties: Any) -> RunStyle:
     """Return the properties of a run, paragraph or cell; `told` may be None."""
     if properties is None:
         return RunStyle()
@@ -68,7 +68,7 @@ class Styles:
         self._ready: dict[str, RunStyle] = {}
         self._usual = next(map(_id, filter(_is_usual, style_elements)), "")
         usual = None if root is None else root.find(f"{W}docDefaults/{W}rPrDefault")
-        self._base = looks(None if usual is None else usual.find(f"{W}rPr"))
+        self._base = read_run_style(None if usual is None else usual.find(f"{W}rPr"))
 
     def of(self, name: str) -> RunStyle:
         """Return a style's properties, including its base styles; stops at cycles."""
@@ -81,8 +81,10 @@ class Styles:
         resolved = RunStyle()
         for one in reversed(chain):
             style = self._known[one]
-            own = looks(style.find(f"{W}rPr"))
-            own = own.over(looks(style.find(f"{W}pPr"))._replace(size="", colour=""))
+            own = read_run_style(style.find(f"{W}rPr"))
+            own = own.over(
+                read_run_style(style.find(f"{W}pPr"))._replace(size="", colour="")
+            )
             resolved = self._ready[one] = own.over(resolved)
         return resolved
 
@@ -96,7 +98,7 @@ class Styles:
         if by_run.vanish and by_block.vanish:
             by_run = by_run._replace(vanish=False)  # Word's rule: two of them cancel
         behind = RunStyle(shaded=around is not None and is_shaded(around))
-        return looks(own).over(by_run).over(by_block).over(behind)
+        return read_run_style(own).over(by_run).over(by_block).over(behind)
 
 
 def _id(style: Any) -> str:
@@ -120,7 +122,7 @@ TEXT_PARTS = re.compile(
 )
 
 
-def remarks(archive: zipfile.ZipFile) -> Iterator[str]:
+def list_hidden_content(archive: zipfile.ZipFile) -> Iterator[str]:
     """Return a sentence for each kind of content that a reader should know about."""
     counts = dict.fromkeys(("inserted", "deleted", "slides"), 0)
     parts = archive.namelist()

@@ -6,8 +6,15 @@ from pathlib import Path
 from elt_llm_core.document import ParsedDocument
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.limits import Limits, check_zip
-from elt_llm_ingest.readers.office.docling import convert, dense, document_of
-from elt_llm_ingest.readers.office.hidden_runs import remarks, remove_hidden_runs
+from elt_llm_ingest.readers.office.docling import (
+    convert,
+    remove_white_space,
+    to_document,
+)
+from elt_llm_ingest.readers.office.hidden_runs import (
+    list_hidden_content,
+    remove_hidden_runs,
+)
 from elt_llm_ingest.readers.office.raised_runs import write_raised_as_text
 
 EMU = 12_700  # PowerPoint's units per point
@@ -21,7 +28,7 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
     """
     with check_zip(path.name, data) as archive:
         names = set(archive.namelist())
-        noted = tuple(remarks(archive))
+        noted = tuple(list_hidden_content(archive))
     kind = next((k for part, k in MAIN_PARTS.items() if part in names), None)
     if kind is None:
         raise LoadError(
@@ -36,7 +43,7 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
     converted = convert(path, data, kind)
     written = _word_paragraphs(data) if kind == "docx" else {}
     points = 1.0 if kind == "docx" else 1 / EMU
-    documents = document_of(path, converted, written, points=points)
+    documents = to_document(path, converted, written, points=points)
     warned = (*documents[0].warnings, *noted)
     return [documents[0].model_copy(update={"warnings": warned})]
 
@@ -49,4 +56,4 @@ def _word_paragraphs(data: bytes) -> dict[str, str]:
 
     body = Document(io.BytesIO(data)).element.body
     texts = (Paragraph(p, None).text for p in body.iter(qn("w:p")))  # type: ignore[arg-type]
-    return {dense(text): text for text in texts}
+    return {remove_white_space(text): text for text in texts}

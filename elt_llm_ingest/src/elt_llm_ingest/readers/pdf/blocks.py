@@ -22,7 +22,7 @@ SHOUT = re.compile(
 ADDRESSED = (BlockKind.HEADING, BlockKind.PARAGRAPH, BlockKind.LIST_ITEM)
 
 
-def shouts(text: str, below: str) -> bool:
+def is_capitals_heading(text: str, below: str) -> bool:
     """Return whether a line is a single numbered heading in capitals."""
     if text.upper() != text or below.upper() == below:
         return False
@@ -130,7 +130,7 @@ def style_of(lines: Sequence[Line]) -> Style:
     return Style(size=size, pitch=median(gaps) if gaps else 1.2 * size)
 
 
-def drafts_of(regions: Sequence[Region], style: Style) -> list[Draft]:
+def make_drafts(regions: Sequence[Region], style: Style) -> list[Draft]:
     """Return the page's drafts in reading order."""
     drafts: list[Draft] = []
     for region in regions:
@@ -264,7 +264,7 @@ def is_heading(
     shouted = text.upper() == text and (
         is_seed
         or (apart and len(words) > 1)
-        or shouts(text, below.text if below is not None else "a")
+        or is_capitals_heading(text, below.text if below is not None else "a")
     )
     loud = bold or larger or shouted
     if not loud or len(text) > MAX_HEADING or text[0] in "•●▪◦‣":

@@ -36,15 +36,17 @@ def pages_needed(pages: int, share: float = SHARE) -> int:
     return int(max(pages * share, 1)) + 1
 
 
-def without_noise(
+def remove_boilerplate(
     text: str, blocks: Sequence[Block], pages: Sequence[Page]
 ) -> list[Block]:
     """Return the blocks, with repeated text labelled furniture."""
     is_noise = find_boilerplate(text, blocks, pages)
-    return [quiet(block) if is_noise(block) else block for block in blocks]
+    return [
+        mark_furniture_block(block) if is_noise(block) else block for block in blocks
+    ]
 
 
-def quiet(block: Block) -> Block:
+def mark_furniture_block(block: Block) -> Block:
     """Return the block labelled furniture."""
     return replace_fields(block, kind=BlockKind.FURNITURE, level=0)
 
@@ -98,7 +100,7 @@ def _is_never(_block: Block) -> bool:
     return False
 
 
-def without_running(
+def remove_running_titles(
     text: str, blocks: Sequence[Block], pages: Sequence[Page]
 ) -> list[Block]:
     """Return the blocks, with running lines at the edge labelled furniture.
@@ -119,7 +121,9 @@ def without_running(
 
     if not _leaves_body(blocks, is_running):
         return list(blocks)
-    return [quiet(block) if is_running(block) else block for block in blocks]
+    return [
+        mark_furniture_block(block) if is_running(block) else block for block in blocks
+    ]
 
 
 def _numberless(text: str, block: Block) -> str:

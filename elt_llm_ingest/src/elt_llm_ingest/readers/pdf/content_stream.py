@@ -101,12 +101,12 @@ def follows(word: Word, after: Word) -> bool:
     return -CLOSE <= after.place - word.place - len(word.text) <= CLOSE
 
 
-def in_file_order(fragments: Iterable[Fragment]) -> list[Fragment]:
+def sort_in_file_order(fragments: Iterable[Fragment]) -> list[Fragment]:
     """Return the fragments with a known position, in the file's order."""
     return sorted([f for f in fragments if f.place >= 0], key=PLACE)
 
 
-def joins_of(fragments: Iterable[Fragment]) -> list[Join]:
+def pair_joins(fragments: Iterable[Fragment]) -> list[Join]:
     """Return adjacent fragments in the file that share a sentence.
 
     Both are lines of running text; the first ends without a full stop, and the second
@@ -114,20 +114,20 @@ def joins_of(fragments: Iterable[Fragment]) -> list[Join]:
     """
     return [
         (first, second)
-        for first, second in pairwise(in_file_order(fragments))
+        for first, second in pairwise(sort_in_file_order(fragments))
         if first.is_text
         and second.is_text
         and (first.row != second.row or second.words[0].left < first.words[0].left)
-        and carries_on(first.words[-1].text, second.words[0].text)
+        and continues_sentence(first.words[-1].text, second.words[0].text)
     ]
 
 
-def carries_on(last: str, first: str) -> bool:
+def continues_sentence(last: str, first: str) -> bool:
     """Return whether a sentence continues from a line's last word to the next line."""
     return last[-1] not in STOPS and first[0].isalpha() and not first[0].isupper()
 
 
-def kept_joins(joins: Sequence[Join], drafts: Iterable[Draft]) -> list[bool]:
+def check_joins(joins: Sequence[Join], drafts: Iterable[Draft]) -> list[bool]:
     """Return for each join whether its lines are adjacent in the drafts."""
     if not joins:
         return []

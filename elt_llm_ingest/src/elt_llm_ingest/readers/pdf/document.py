@@ -16,7 +16,10 @@ from elt_llm_ingest import quota
 from elt_llm_ingest.limits import Limits
 from elt_llm_ingest.readers.ocr import recognition
 from elt_llm_ingest.readers.pdf.blocks import NUMBER, add_rule_numbers
-from elt_llm_ingest.readers.pdf.boilerplate import find_boilerplate, quiet
+from elt_llm_ingest.readers.pdf.boilerplate import (
+    find_boilerplate,
+    mark_furniture_block,
+)
 from elt_llm_ingest.readers.pdf.figures import add_figures
 from elt_llm_ingest.readers.pdf.headings import (
     HeadingLevels,
@@ -47,7 +50,7 @@ TABLE = re.compile(rb"\s*(?:xref\b|\d+\s+\d+\s+obj\b)")
 WARNING = "the PDF is damaged and was repaired; pages or text may be missing"
 
 
-def damage(data: bytes | mmap) -> tuple[str, ...]:
+def describe_damage(data: bytes | mmap) -> tuple[str, ...]:
     """Return a warning if the file's end or its object table is misplaced."""
     offsets = START.findall(data[-TAIL:])
     if not offsets or b"%%EOF" not in data[-TAIL:]:
@@ -84,7 +87,7 @@ def _parse(path: Path, data: Data, limits: Limits) -> list[ParsedDocument]:
     notes, writer = DocumentNotes(), DocumentWriter()
     with open_pdf(path, data) as file:
         levels = HeadingLevels(read_outline(file.pdf))
-        quota.more(quota.SECONDS_AHEAD * min(len(file.pdf), BATCH))
+        quota.allow_more_time(quota.SECONDS_AHEAD * min(len(file.pdf), BATCH))
         layouts = layout_batches(path, data, limits, len(file.pdf))
         with contextlib.closing(
             read_batches(layouts, file, data, limits.timeout, notes)
@@ -96,7 +99,7 @@ def _parse(path: Path, data: Data, limits: Limits) -> list[ParsedDocument]:
     writer.settle()
     title = _find_title(notes) or path.stem
     document = _build_document(title, notes, writer, levels.assign_levels())
-    warnings = (*damage(data), *_list_warnings(notes))
+    warnings = (*describe_damage(data), *_list_warnings(notes))
     document = document.model_copy(update={"warnings": warnings})
     return [recognition.finish_document(document, notes.recognised)]
 
@@ -139,7 +142,7 @@ def _check_text(path: Path, data: Data, notes: DocumentNotes) -> None:
     pages = len(notes.pages)
     if notes.letters and (pages <= FEW_PAGES or notes.letters >= 5 * pages):
         return
-    if damage(data) or notes.warnings["unreadable"]:
+    if describe_damage(data) or notes.warnings["unreadable"]:
         raise LoadError(
             path.name, "the PDF is damaged, and no text can be read", DAMAGE_CURE
         )
@@ -196,7 +199,7 @@ def _set_levels(
     for block in blocks:
         level = next(left) if block.kind is BlockKind.HEADING else 0
         if is_boilerplate(block):
-            yield quiet(block)
+            yield mark_furniture_block(block)
         else:
             yield replace_fields(block, level=level) if level else block
 

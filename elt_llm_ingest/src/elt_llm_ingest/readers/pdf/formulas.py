@@ -14,7 +14,7 @@ import pypdfium2
 from pypdfium2 import raw
 
 from elt_llm_ingest.readers.pdf.geometry import Rectangle
-from elt_llm_ingest.readers.pdf.lost_words import LEAST, SURROGATES, device
+from elt_llm_ingest.readers.pdf.lost_words import LEAST, SURROGATES, to_page_fractions
 from elt_llm_ingest.readers.pdf.words import HYPHENS, Word, has_formula
 
 EDGE = 0.5  # points by which a character may extend beyond its formula
@@ -29,7 +29,7 @@ class _Glyph(NamedTuple):
     box: Rectangle
 
 
-def with_formulas(
+def add_formulas(
     page: pypdfium2.PdfPage,
     layer: pypdfium2.PdfTextPage,
     laid_out: Any,
@@ -61,7 +61,9 @@ def with_formulas(
 def _glyphs(page: pypdfium2.PdfPage, layer: pypdfium2.PdfTextPage) -> Iterator[_Glyph]:
     """Return the characters of a page, without spaces, with boxes in points."""
     width, height = page.get_size()
-    corner, along, up = (device(page, *at) for at in ((0, 0), (FAR, 0), (0, FAR)))
+    corner, along, up = (
+        to_page_fractions(page, *at) for at in ((0, 0), (FAR, 0), (0, FAR))
+    )
     (xx, xy), (yx, yy) = (
         tuple((end - start) / FAR for start, end in zip(corner, other, strict=True))
         for other in (along, up)

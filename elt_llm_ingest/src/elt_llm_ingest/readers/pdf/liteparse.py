@@ -16,9 +16,9 @@ from pypdfium2 import raw
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.limits import Limits
 from elt_llm_ingest.readers.pdf.headings import Outline
-from elt_llm_ingest.readers.spool import Held, source
+from elt_llm_ingest.readers.spool import MappedFile, pdf_source
 
-Given = TypeVar("Given", bound=bytes | Held)
+Given = TypeVar("Given", bound=bytes | MappedFile)
 LOCKED = "it is protected by a password"
 CURE = (
     "run the same command with --password -, which prompts for it, or add it to "
@@ -36,7 +36,7 @@ def unlock(path: Path, data: Given, passwords: Sequence[str]) -> Given | bytes:
         return data
     for password in passwords:
         try:
-            pdf = pypdfium2.PdfDocument(source(data), password=password)
+            pdf = pypdfium2.PdfDocument(pdf_source(data), password=password)
         except pypdfium2.PdfiumError:
             continue
         try:
@@ -50,9 +50,9 @@ def unlock(path: Path, data: Given, passwords: Sequence[str]) -> Given | bytes:
     raise LoadError(path.name, f"{LOCKED}, and {tried} not open it", CURE)
 
 
-def _needs_password(data: bytes | Held) -> bool:
+def _needs_password(data: bytes | MappedFile) -> bool:
     try:
-        pypdfium2.PdfDocument(source(data)).close()
+        pypdfium2.PdfDocument(pdf_source(data)).close()
     except pypdfium2.PdfiumError as error:
         return bool(error.err_code == raw.FPDF_ERR_PASSWORD)
     return False
@@ -61,7 +61,7 @@ def _needs_password(data: bytes | Held) -> bool:
 BATCH = 100  # pages; a part has its own running headers and style
 DAMAGE_CURE = "download it again, or open it and print it to a new PDF"
 KEPT = 500  # pages that PDFium caches, 50 kB each
-Data = bytes | Held
+Data = bytes | MappedFile
 
 
 def layout_batches(path: Path, data: Data, limits: Limits, pages: int) -> Iterator[Any]:
@@ -127,7 +127,7 @@ class _BatchSession:
         with _refusing(self._path):
             self._batches = (
                 engine.open_batch_session(str(data.file), size)
-                if isinstance(data, Held)
+                if isinstance(data, MappedFile)
                 else engine.open_batch_session_bytes(data, size)
             )
 
@@ -171,9 +171,9 @@ def _laid_out(parser: LiteParse, data: Data) -> Any:
     """
     engine: Any = getattr(parser, "_native", None)
     if not hasattr(engine, "parse_bytes"):
-        return parser.parse(source(data))
+        return parser.parse(pdf_source(data))
     try:
-        if isinstance(data, Held):
+        if isinstance(data, MappedFile):
             return engine.parse(str(data.file))
         return engine.parse_bytes(data)
     except Exception as error:
@@ -213,7 +213,7 @@ class PdfFile:
 
     def _open(self) -> pypdfium2.PdfDocument:
         try:
-            return pypdfium2.PdfDocument(source(self._data))
+            return pypdfium2.PdfDocument(pdf_source(self._data))
         except pypdfium2.PdfiumError as error:
             raise _explain_refusal(self._path, str(error)) from error
 

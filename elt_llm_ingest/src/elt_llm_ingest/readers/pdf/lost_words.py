@@ -36,7 +36,7 @@ def _letters(text: str) -> tuple[list[int], list[str]]:
     return counts, sorted([c for c in others if c.isalnum()])
 
 
-def lost_words(
+def find_lost_words(
     page: pypdfium2.PdfPage,
     text_page: pypdfium2.PdfTextPage,
     plain: str,
@@ -216,7 +216,10 @@ def _place_word(
     points = []
     for index in lost_word[1]:
         left, bottom, right, top = text_page.get_charbox(index)
-        points += [device(page, left, top), device(page, right, bottom)]
+        points += [
+            to_page_fractions(page, left, top),
+            to_page_fractions(page, right, bottom),
+        ]
     width, height = page.get_size()
     left, right = min(x for x, _ in points) * width, max(x for x, _ in points) * width
     top, bottom = min(y for _, y in points) * height, max(y for _, y in points) * height
@@ -227,7 +230,9 @@ def _place_word(
     return Word(lost_word[0], left, top, right, bottom, number, run=-1)
 
 
-def device(page: pypdfium2.PdfPage, x: float, y: float) -> tuple[float, float]:
+def to_page_fractions(
+    page: pypdfium2.PdfPage, x: float, y: float
+) -> tuple[float, float]:
     """Return a point as fractions of the page from the top left."""
     width, height = (round(FINE * side) for side in page.get_size())
     across, down = c_int(), c_int()

@@ -19,17 +19,17 @@ from elt_llm_ingest.readers.ocr import recognition
 from elt_llm_ingest.readers.pdf.blocks import (
     Draft,
     Style,
-    drafts_of,
     goes_on_over_page,
+    make_drafts,
     style_of,
 )
 from elt_llm_ingest.readers.pdf.boilerplate import mark_contents
 from elt_llm_ingest.readers.pdf.figures import find_figures, label_figures
-from elt_llm_ingest.readers.pdf.formulas import with_formulas
+from elt_llm_ingest.readers.pdf.formulas import add_formulas
 from elt_llm_ingest.readers.pdf.geometry import FigureBox, Region
 from elt_llm_ingest.readers.pdf.hidden_text import find_hidden_words
 from elt_llm_ingest.readers.pdf.liteparse import Data, PdfFile, layout_batches, open_pdf
-from elt_llm_ingest.readers.pdf.lost_words import lost_words
+from elt_llm_ingest.readers.pdf.lost_words import find_lost_words
 from elt_llm_ingest.readers.pdf.page_draft import PageDraft
 from elt_llm_ingest.readers.pdf.page_furniture import mark_furniture
 from elt_llm_ingest.readers.pdf.pdfium import (
@@ -39,12 +39,16 @@ from elt_llm_ingest.readers.pdf.pdfium import (
     open_page,
     prefetch_pages,
 )
-from elt_llm_ingest.readers.pdf.raised_marks import with_marks_apart
-from elt_llm_ingest.readers.pdf.reading_order import in_reading_order
+from elt_llm_ingest.readers.pdf.raised_marks import separate_raised_marks
+from elt_llm_ingest.readers.pdf.reading_order import order_drafts
 from elt_llm_ingest.readers.pdf.tables.drawn_lines import rules_of
 from elt_llm_ingest.readers.pdf.tables.grid import grids_of
-from elt_llm_ingest.readers.pdf.tables.merge import continues, join, tidy
-from elt_llm_ingest.readers.pdf.tables.side_by_side import apart
+from elt_llm_ingest.readers.pdf.tables.merge import (
+    is_continued_table,
+    join,
+    repair_tables,
+)
+from elt_llm_ingest.readers.pdf.tables.side_by_side import split_side_by_side
 from elt_llm_ingest.readers.pdf.undecoded_text import count_undecoded
 from elt_llm_ingest.readers.pdf.words import Restorer, Word, lines_of, page_words
 from elt_llm_ingest.readers.text_builder import one_line
@@ -97,7 +101,7 @@ class DocumentNotes:
 
     def add_recognised(self, recognised: recognition.Recognised) -> None:
         """Keep pages that text recognition read."""
-        self.recognised = recognition.together(self.recognised, recognised)
+        self.recognised = recognition.merge_recognised(self.recognised, recognised)
 
 
 def read_batches(
@@ -227,10 +231,10 @@ def _read_words(layout: Any, opened: OpenPage | None) -> tuple[list[Word], int]:
     page, layer, plain = opened
     try:
         words = page_words(layout, Restorer(plain))
-        words = with_formulas(page, layer, layout, words)
-        lost = lost_words(page, layer, plain, layout.page_num, words)
+        words = add_formulas(page, layer, layout, words)
+        lost = find_lost_words(page, layer, plain, layout.page_num, words)
         correct_bold(page, layer, words)
-        words = with_marks_apart(page, layer, words)
+        words = separate_raised_marks(page, layer, words)
         words += lost
         graphics = getattr(layout, "vector_graphics", None)
         hidden = find_hidden_words(page, graphics, words)
@@ -259,11 +263,14 @@ def build_blocks(pages: Sequence[PageDraft]) -> Style:
     style = style_of([line for page in pages for line in page.body_lines])
 
     def draft_blocks(regions: Sequence[Region]) -> list[Draft]:
-        blocks = mark_contents(drafts_of(regions, style))
-        return tidy([part for block in blocks for part in apart(block)], style.pitch)
+        blocks = mark_contents(make_drafts(regions, style))
+        return repair_tables(
+            [part for block in blocks for part in split_side_by_side(block)],
+            style.pitch,
+        )
 
     for page in pages:
-        page.blocks = in_reading_order(page, draft_blocks)
+        page.blocks = order_drafts(page, draft_blocks)
         body, size = page.body, (page.width, page.height)
         label_figures(page.blocks, page.layout, body, size)
         page.figures = find_figures(page.blocks, page.layout, body, size)
@@ -306,7 +313,7 @@ def _join_over(last: Draft, blocks: list[Draft]) -> bool:
     """
     first = blocks[0]
     if last.table and first.table:
-        if not continues(last.table, first.table):
+        if not is_continued_table(last.table, first.table):
             return False
         join(last.table, first.table)
         if not first.table.rows:

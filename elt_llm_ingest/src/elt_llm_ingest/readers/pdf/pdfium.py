@@ -26,7 +26,7 @@ import numpy as np
 import pypdfium2
 from pypdfium2 import raw
 
-from elt_llm_ingest.readers.pdf.lost_words import device
+from elt_llm_ingest.readers.pdf.lost_words import to_page_fractions
 from elt_llm_ingest.readers.pdf.words import BOLD, Word
 
 LIGHT = 200  # of 255 in every colour: hardly visible on white
@@ -166,7 +166,7 @@ def place_of(page: pypdfium2.PdfPage, item: int) -> Place:
     if not _bounds(item, *(addressof(sides) + 4 * i for i in range(4))):
         return 0.0, 0.0, 1.0, 1.0  # it may be anywhere
     left, bottom, right, top = sides
-    corners = device(page, left, top), device(page, right, bottom)
+    corners = to_page_fractions(page, left, top), to_page_fractions(page, right, bottom)
     (x1, y1), (x2, y2) = corners
     return min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)
 

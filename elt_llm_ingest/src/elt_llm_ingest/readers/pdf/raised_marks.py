@@ -13,7 +13,7 @@ from dataclasses import replace
 import pypdfium2
 from pypdfium2 import raw
 
-from elt_llm_ingest.readers.pdf.lost_words import device
+from elt_llm_ingest.readers.pdf.lost_words import to_page_fractions
 from elt_llm_ingest.readers.pdf.words import Word
 from elt_llm_ingest.readers.raised_text import REMOVED, write_raised
 
@@ -33,7 +33,7 @@ FINE = 100  # PDFium takes places on the page as whole numbers
 TOUCH = 0.3  # of the height of a word: a mark behind it is no farther away
 
 
-def with_marks_apart(
+def separate_raised_marks(
     page: pypdfium2.PdfPage, layer: pypdfium2.PdfTextPage, words: Sequence[Word]
 ) -> list[Word]:
     """Return the words of a page with note marks as separate words.
@@ -127,7 +127,7 @@ class _Characters:
     def left_of(self, word: Word, digits: str) -> float:
         """Return where the digits at the end of a word begin."""
         left, _, _, top = self._box(self._last(word) - len(digits) + 1)
-        across, _ = device(self._page, left, top)
+        across, _ = to_page_fractions(self._page, left, top)
         edge = float(across * self._page.get_width())
         return min(max(edge, word.left), word.right)
 

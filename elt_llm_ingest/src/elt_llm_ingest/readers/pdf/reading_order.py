@@ -6,9 +6,9 @@ from elt_llm_ingest.readers.pdf.blocks import Draft
 from elt_llm_ingest.readers.pdf.content_stream import (
     Fragment,
     Join,
+    check_joins,
     fragments_of,
-    joins_of,
-    kept_joins,
+    pair_joins,
 )
 from elt_llm_ingest.readers.pdf.geometry import (
     Rectangle,
@@ -22,14 +22,14 @@ from elt_llm_ingest.readers.pdf.regions import (
     drop_worse_tables,
     find_aligned_tables,
     find_drawn_table,
-    free_lines,
+    find_free_lines,
+    make_empty_regions,
     regions_of,
-    seeds_of,
 )
 from elt_llm_ingest.readers.pdf.tables.drawn_lines import Rules
 from elt_llm_ingest.readers.pdf.tables.grid import Grid
-from elt_llm_ingest.readers.pdf.tables.lattice import inside
-from elt_llm_ingest.readers.pdf.tables.layout_table import layout_table
+from elt_llm_ingest.readers.pdf.tables.lattice import select_words_inside
+from elt_llm_ingest.readers.pdf.tables.layout_table import read_layout_table
 from elt_llm_ingest.readers.pdf.words import Line, Word, lines_of
 from elt_llm_ingest.readers.pdf.zones import (
     Item,
@@ -54,7 +54,7 @@ def column_regions(
     lines = lines_of(words)
     tables = [region for grid in grids if (region := find_drawn_table(grid, words))]
     tables = drop_worse_tables(tables, lines, rules)
-    tables += find_aligned_tables(free_lines(lines, tables), seeds, rules)
+    tables += find_aligned_tables(find_free_lines(lines, tables), seeds, rules)
     tables += _layout_tables(seeds, _without(words, tables), tables)
     text = [seed for seed in seeds if seed.kind != "table"]
     regions = [*_text(text, lines_of(_without(words, tables))), *tables]
@@ -80,7 +80,7 @@ def _layout_tables(
             for word in _without(words, tables)
             if left <= word.middle[0] <= right and top <= word.middle[1] <= bottom
         ]
-        table = layout_table(seed.block, own)
+        table = read_layout_table(seed.block, own)
         if table is not None:
             held = list(table.words())
             tables.append(Region("table", seed.box, held, table, seed.block))
@@ -130,7 +130,7 @@ DOUBTFUL = {"reading_order": "doubtful"}  # of a block, and of the chunk it is i
 Drafted = Callable[[list[Region]], list[Draft]]
 
 
-def in_reading_order(page: PageDraft, drafted: Drafted) -> list[Draft]:
+def order_drafts(page: PageDraft, drafted: Drafted) -> list[Draft]:
     """Return the drafts of a page that `drafted` builds from its regions.
 
     The layout's order is kept if running text continues in it as in the file. Otherwise
@@ -138,11 +138,11 @@ def in_reading_order(page: PageDraft, drafted: Drafted) -> list[Draft]:
     The page is marked if running text is still broken.
     """
     words = page.body
-    seeds = seeds_of(page.layout)
+    seeds = make_empty_regions(page.layout)
     layout = drafted(regions_of(seeds, words, page.grids, page.rules, page.lines))
     fragments = fragments_of(page.lines)
-    joins = joins_of(fragments)
-    held = sum(kept_joins(joins, layout))
+    joins = pair_joins(fragments)
+    held = sum(check_joins(joins, layout))
     if _is_right(held, joins):
         return layout
     grids = _true_grids(page.grids, words, joins, layout)
@@ -152,7 +152,7 @@ def in_reading_order(page: PageDraft, drafted: Drafted) -> list[Draft]:
     regions = [region for zone in zones for region in _regions(zone, page, placed)]
     regions += regions_of([], turned) if turned else []
     columns = drafted(regions)
-    again = sum(kept_joins(joins, columns))
+    again = sum(check_joins(joins, columns))
     best = columns if again >= held + LOST else layout
     held = max(held, again)
     page.is_order_doubtful = len(joins) - held >= TORN and held < HELD * len(joins)
@@ -176,13 +176,13 @@ def _true_grids(
     """Return the drawn grids without those whose text continues down a column."""
     lost = {
         id(first.words[-1])
-        for (first, _), is_kept in zip(joins, kept_joins(joins, drafts), strict=True)
+        for (first, _), is_kept in zip(joins, check_joins(joins, drafts), strict=True)
         if not is_kept
     }
     return [
         grid
         for grid in grids
-        if sum(id(word) in lost for word in inside(grid, words)) < LOST
+        if sum(id(word) in lost for word in select_words_inside(grid, words)) < LOST
     ]
 
 
@@ -210,7 +210,7 @@ def _items(
 def _regions(zone: Zone, page: PageDraft, placed: dict[int, Grid]) -> list[Region]:
     words = [word for item in zone for f in item.fragments for word in f.words]
     box = join_boxes(item.box for item in zone)
-    seeds = [s for seed in seeds_of(page.layout) for s in _clip(seed, box)]
+    seeds = [s for seed in make_empty_regions(page.layout) for s in _clip(seed, box)]
     grids = [placed[id(item)] for item in zone if id(item) in placed]
     return column_regions(seeds, words, grids, page.rules)
 

@@ -17,15 +17,18 @@ from elt_llm_ingest.readers.pdf.geometry import (
 from elt_llm_ingest.readers.pdf.tables.aligned import TextRow
 from elt_llm_ingest.readers.pdf.tables.drawn_lines import NONE, Rules
 from elt_llm_ingest.readers.pdf.tables.grid import Grid
-from elt_llm_ingest.readers.pdf.tables.lattice import drawn_table, inside
+from elt_llm_ingest.readers.pdf.tables.lattice import (
+    read_drawn_table,
+    select_words_inside,
+)
 from elt_llm_ingest.readers.pdf.tables.lattice_completion import table_cost
-from elt_llm_ingest.readers.pdf.tables.layout_table import layout_table
-from elt_llm_ingest.readers.pdf.tables.number_tables import FoundTable, aligned_tables
+from elt_llm_ingest.readers.pdf.tables.layout_table import read_layout_table
+from elt_llm_ingest.readers.pdf.tables.number_tables import FoundTable, find_aligned
 from elt_llm_ingest.readers.pdf.tables.stream import (
+    find_table_around,
+    find_table_below,
     is_title,
-    long_lines,
-    table_below,
-    woven_table,
+    share_of_long_lines,
 )
 from elt_llm_ingest.readers.pdf.words import FOLDED, Line, Word, lines_of
 
@@ -33,7 +36,7 @@ NEAR = 4  # points; regions farther apart share no word
 Neighbours = Mapping[int, Sequence[Region]]
 
 
-def settle(
+def assign_words(
     regions: Sequence[Region], words: Sequence[Word], lines: Sequence[Line]
 ) -> list[Word]:
     """Assign the words to their regions; return those outside all regions.
@@ -141,8 +144,8 @@ BESIDE = 0.1  # share of long lines: text beside a table of numbers
 
 def find_drawn_table(grid: Grid, words: Sequence[Word]) -> Region | None:
     """Return the table of a grid, or None."""
-    own_words = inside(grid, words)
-    table = drawn_table(grid, own_words) if own_words else None
+    own_words = select_words_inside(grid, words)
+    table = read_drawn_table(grid, own_words) if own_words else None
     if table is None:
         return None
     return Region(kind="table", box=grid.box, words=own_words, table=table)
@@ -158,8 +161,8 @@ def drop_worse_tables(
     if not any(region.table and region.table.mended for region in drawn_ones):
         return [*drawn_ones]
     whole = [r for r in drawn_ones if r.table and not r.table.mended]
-    rows = [TextRow(line) for line in free_lines(lines, whole)]
-    others = [_region(table) for table in aligned_tables(rows, rules.across)]
+    rows = [TextRow(line) for line in find_free_lines(lines, whole)]
+    others = [_region(table) for table in find_aligned(rows, rules.across)]
     return [
         region
         for region in drawn_ones
@@ -190,7 +193,7 @@ def find_aligned_tables(
     If LiteParse sees a table, fewer rows suffice.
     """
     rows = [TextRow(line) for line in lines]
-    tables = [_region(table) for table in aligned_tables(rows, rules.across)]
+    tables = [_region(table) for table in find_aligned(rows, rules.across)]
     for region in regions:
         if region.kind == "table" and not any(overlaps(region, f) for f in tables):
             taken = {id(word) for f in tables for word in f.words}
@@ -209,8 +212,8 @@ def _find_titled_tables(
             continue
         taken = {id(w) for table in (*others, *tables) for w in table.words}
         free = [r for r in rows if taken.isdisjoint(map(id, r.line.words))]
-        woven = row in free and table_below(free, free.index(row), rules.across)
-        if woven and long_lines(list(map(TextRow, woven.lines))) <= BESIDE:
+        woven = row in free and find_table_below(free, free.index(row), rules.across)
+        if woven and share_of_long_lines(list(map(TextRow, woven.lines))) <= BESIDE:
             tables.append(_region(woven))
     return tables
 
@@ -225,11 +228,11 @@ def _find_tables_in(
         for row in rows
         if top - ABOVE <= row.line.top and row.line.bottom <= bottom + BELOW
     ]
-    aligned_ones = map(_region, aligned_tables(near, rules.across, surely=True))
+    aligned_ones = map(_region, find_aligned(near, rules.across, surely=True))
     tables = [table for table in aligned_ones if overlaps(region, table)]
     inside = [i for i, row in enumerate(rows) if _is_inside(row, region)]
-    woven = inside and woven_table(rows, inside[0], inside[-1], rules.across)
-    beside = woven and long_lines(list(map(TextRow, woven.lines))) > BESIDE
+    woven = inside and find_table_around(rows, inside[0], inside[-1], rules.across)
+    beside = woven and share_of_long_lines(list(map(TextRow, woven.lines))) > BESIDE
     if woven and not (tables and (beside or _are_better(tables, _region(woven)))):
         return [_region(woven)]
     return tables
@@ -244,7 +247,7 @@ def _is_inside(row: TextRow, region: Region) -> bool:
     )
 
 
-def free_lines(lines: Sequence[Line], tables: Sequence[Region]) -> list[Line]:
+def find_free_lines(lines: Sequence[Line], tables: Sequence[Region]) -> list[Line]:
     """Return the lines without table words, furniture and rotated text."""
     taken = {id(word) for region in tables for word in region.words}
     return [free for line in lines if (free := _free(line, taken))]
@@ -276,7 +279,7 @@ MARGIN = 90  # points between a marker and its text
 TEXT_KINDS = ("heading", "paragraph", "list_item", "code", "grid_fallback")
 
 
-def seeds_of(blocks: Iterable[Any]) -> list[Region]:
+def make_empty_regions(blocks: Iterable[Any]) -> list[Region]:
     """Return LiteParse's blocks of text and tables as regions without words."""
     return [
         Region(kind=block.kind, box=rectangle(block.bbox), block=block)
@@ -302,11 +305,11 @@ def regions_of(
     lines = lines or lines_of(words)
     tables = [region for grid in grids if (region := find_drawn_table(grid, words))]
     tables = drop_worse_tables(tables, lines, rules)
-    tables += find_aligned_tables(free_lines(lines, tables), regions, rules)
+    tables += find_aligned_tables(find_free_lines(lines, tables), regions, rules)
     taken = {id(word) for region in tables for word in region.words}
     if taken:
         words = [word for word in words if id(word) not in taken]
-    strays = settle(regions, words, lines)
+    strays = assign_words(regions, words, lines)
     halves = [part for region in regions for part in _around(region, tables)]
     regions = _with_tables(halves, tables)
     _give_back_markers(regions)
@@ -321,7 +324,7 @@ def _split_table(region: Region) -> Iterator[Region]:
         yield region
         return
     words = region.words
-    region.table = layout_table(region.block, words)
+    region.table = read_layout_table(region.block, words)
     if region.table is None:
         region.kind = "paragraph"
         yield region

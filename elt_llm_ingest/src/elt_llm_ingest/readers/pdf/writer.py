@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elt_llm_core.document import FINE, TIE, Block, BlockKind, Blocks, Cell, Words, fine
+from elt_llm_core.document import (
+    FINE,
+    TIE,
+    Block,
+    BlockKind,
+    Blocks,
+    Cell,
+    Words,
+    to_fine_units,
+)
 from elt_llm_core.records import build_trusted
 from elt_llm_core.results import Box
 from elt_llm_ingest.readers.pdf.blocks import Draft
@@ -250,11 +259,11 @@ def _rows(
     rows[:, 2:] = near
     doubtful = np.abs(np.abs(scaled - near) - 0.5) < TIE
     for row, side in np.argwhere(doubtful).tolist():
-        rows[row, 2 + side] = fine(float(fractions[row, side]))
+        rows[row, 2 + side] = to_fine_units(float(fractions[row, side]))
     return rows
 
 
 def _fraction(value: float) -> float:
     if value <= 0.0:
         return 0.0
-    return fine(value) / FINE if value < 1.0 else 1.0
+    return to_fine_units(value) / FINE if value < 1.0 else 1.0

@@ -46,7 +46,7 @@ class ElementStyle(NamedTuple):
         )
 
 
-def inside(
+def combine_styles(
     outer: ElementStyle, style: Mapping[str, str], loose: frozenset[str]
 ) -> ElementStyle:
     """Return the style of an element; properties in `loose` are unknown."""
@@ -274,7 +274,7 @@ class Visibility:
         self._open: list[tuple[str, ElementStyle]] = []
         page = ElementStyle(ground=None) if self._sheet.elsewhere else ElementStyle()
         for tag in ROOTS:  # their tags may be left out
-            page = inside(page, *self._sheet.of(tag, {}))
+            page = combine_styles(page, *self._sheet.of(tag, {}))
         self._page = page._replace(gone=False)
 
     @property
@@ -318,7 +318,7 @@ class Visibility:
         if tag == "font" and "color" in attributes:
             declared = {"color": attributes["color"].lower(), **declared}
         outer = self._looks
-        looks = inside(outer, declared, loose) if declared or loose else outer
+        looks = combine_styles(outer, declared, loose) if declared or loose else outer
         if tag in ROOTS:
             return looks._replace(gone=outer.gone)
         return looks._replace(gone=True) if "hidden" in attributes else looks

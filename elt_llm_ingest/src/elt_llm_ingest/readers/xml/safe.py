@@ -16,11 +16,11 @@ DECLARES = re.compile(rb"<!DOCTYPE[^>\[]*\[|<!ENTITY", re.IGNORECASE)
 def parse_xml(name: str, data: bytes) -> Any:
     """Return the root element. Raises LoadError for damaged and hostile XML."""
     if DECLARES.search(data.replace(b"\x00", b"")):
-        raise hostile(name)
+        raise hostile_xml_error(name)
     try:
         return fromstring(data, forbid_dtd=False)
     except DefusedXmlException as error:
-        raise hostile(name) from error
+        raise hostile_xml_error(name) from error
     except (ParseError, ValueError, LookupError) as error:
         raise LoadError(
             name,
@@ -29,7 +29,7 @@ def parse_xml(name: str, data: bytes) -> Any:
         ) from error
 
 
-def hostile(name: str) -> LoadError:
+def hostile_xml_error(name: str) -> LoadError:
     """Return the error for XML with entities or an internal document type."""
     return LoadError(
         name,

@@ -93,7 +93,7 @@ class ScoredCandidate:
         return self.evidence + form
 
 
-def plain(question: QuestionAnalysis, candidate: Candidate) -> bool:
+def is_definition_by_form(question: QuestionAnalysis, candidate: Candidate) -> bool:
     """True where the form alone says that the term is defined here."""
     return question.form is Form.DEFINITION and candidate.fit >= PLAIN
 
@@ -147,7 +147,7 @@ def _may_be_scored(
         return False
     ended = text.rstrip("\"'\u201d)").endswith((".", "!", "?", ";", ":"))
     long = len(read(text).words) >= _FEWEST_WORDS
-    return plain(question, candidate) or ended or long
+    return is_definition_by_form(question, candidate) or ended or long
 
 
 def _says_nothing_new(question: QuestionAnalysis, text: str) -> bool:

@@ -91,9 +91,9 @@ from elt_llm_query.synthesizers.extractive.ranking import (
     ScoredCandidate,
     choose,
     drop_opposed,
+    is_definition_by_form,
     keep_in_form,
     keep_proven,
-    plain,
     rank,
     with_namesakes,
     worth_comparing,
@@ -506,7 +506,7 @@ def _score(
         ScoredCandidate(
             candidate,
             meaning.get("cosine"),
-            plain(question, candidate),
+            is_definition_by_form(question, candidate),
             sure.get(candidate),
             lacking=candidate in lacking,
             whole=passages[candidate.passage].whole

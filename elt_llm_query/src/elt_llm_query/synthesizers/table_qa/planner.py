@@ -35,14 +35,14 @@ class TableWords:
     @cached_property
     def headers(self) -> list[Vocabulary]:
         """Stems of each column's header."""
-        return [told_in(f"{c.header} {c.unit}") for c in self.relation.columns]
+        return [stems_of_text(f"{c.header} {c.unit}") for c in self.relation.columns]
 
     @cached_property
     def title(self) -> Vocabulary:
         """Stems of the table's title, section, document and label header."""
         relation = self.relation
         label = relation.columns[relation.labels].header
-        return told_in(
+        return stems_of_text(
             f"{relation.title} {relation.section} {relation.document} {label}"
         )
 
@@ -50,7 +50,7 @@ class TableWords:
     def labels(self) -> list[tuple[str, ...]]:
         """Stems of each row's label in order, without text in brackets."""
         return [
-            stems_in(bare(row.label)) or stems_in(row.label)
+            stems_in(remove_brackets(row.label)) or stems_in(row.label)
             for row in self.relation.rows
         ]
 
@@ -62,7 +62,8 @@ class TableWords:
         not all forms.
         """
         openings = [
-            stems_in(bare(r.label).partition(",")[0]) for r in self.relation.rows
+            stems_in(remove_brackets(r.label).partition(",")[0])
+            for r in self.relation.rows
         ]
         pairs = zip(openings, self.labels, strict=True)
         return [o if len(label) <= 2 * len(o) else () for o, label in pairs]
@@ -91,12 +92,12 @@ class TableWords:
         return self.totals | total_rows(self.relation)
 
 
-def bare(text: str) -> str:
+def remove_brackets(text: str) -> str:
     """The text without the parts in brackets."""
     return re.sub(r"\([^()]*\)", " ", text)
 
 
-def told_in(text: str) -> Vocabulary:
+def stems_of_text(text: str) -> Vocabulary:
     """Stems of a text; "%" says "percent" too."""
     return vocabulary(text.replace("%", " % percent percentage "))
 
@@ -191,7 +192,9 @@ def _with_subject(wanted: TableQuestion, table: TableWords) -> TableQuestion:
     """
     subject = stems_in(wanted.subject)
     ordered = [c for c in table.relation.columns if c.kind in _ORDERED]
-    headed = [c for c in ordered if all(match(s, told_in(c.header)) for s in subject)]
+    headed = [
+        c for c in ordered if all(match(s, stems_of_text(c.header)) for s in subject)
+    ]
     if not subject or wanted.matter or len(headed) != 1:
         return wanted
     return replace(wanted, subject="", matter=subject)
@@ -334,7 +337,7 @@ def _columns(
 
 def _telling(table: TableWords, column: int) -> set[str]:
     """Stems of a header that are no stop words and not in brackets."""
-    header = words(bare(table.relation.columns[column].header))
+    header = words(remove_brackets(table.relation.columns[column].header))
     return {stem(w) for w in header if w.lower() not in STOP_WORDS}
 
 

@@ -93,7 +93,7 @@ def place_words(line: Line, edges: Sequence[float]) -> list[tuple[Range, list[Wo
     groups: list[tuple[Range, list[Word]]] = []
     for piece in pieces_of(line):
         for words in _cut(piece, edges):
-            place = reach(words, edges)
+            place = find_column_range(words, edges)
             if groups and place[0] <= groups[-1][0][1]:
                 (first, last), before = groups[-1]
                 groups[-1] = (first, max(last, place[1])), before + words
@@ -123,7 +123,7 @@ def _cut(piece: LinePiece, edges: Sequence[float]) -> list[list[Word]]:
     return groups
 
 
-def reach(words: Sequence[Word], edges: Sequence[float]) -> Range:
+def find_column_range(words: Sequence[Word], edges: Sequence[float]) -> Range:
     """First and last column that words reach into."""
     piece = LinePiece([*words])  # a currency sign may stand far left of its number
     left, right = piece.left + NUDGE, piece.right - NUDGE
@@ -132,7 +132,7 @@ def reach(words: Sequence[Word], edges: Sequence[float]) -> Range:
     return sum(e <= left for e in edges), sum(e < right for e in edges)
 
 
-def evenly(
+def spread_over_columns(
     places: Sequence[tuple[Range, list[Word]]], columns: Columns
 ) -> list[tuple[Range, list[Word]]]:
     """The places of a line, those over the middle of several columns over all of them.

@@ -19,7 +19,7 @@ Filled = dict[Place, list[Word]]
 Lined = dict[Place, list[Line]]
 
 
-def inside(grid: Grid, words: Sequence[Word]) -> list[Word]:
+def select_words_inside(grid: Grid, words: Sequence[Word]) -> list[Word]:
     """The words whose middle is in the grid."""
     left, top, right, bottom = grid.box
     return [
@@ -30,7 +30,7 @@ def inside(grid: Grid, words: Sequence[Word]) -> list[Word]:
     ]
 
 
-def drawn_table(grid: Grid, words: Sequence[Word]) -> Table | None:
+def read_drawn_table(grid: Grid, words: Sequence[Word]) -> Table | None:
     """The table of the words in a grid; None for frames, charts and drawings.
 
     `mended` if only lines that are not drawn make it one.

@@ -58,7 +58,7 @@ def _column_edges(grid: Grid, words: Sequence[Word]) -> Edges:
     for lines, cells in blocks:
         left, _, right, _ = grid.box_of(cells[0])
         inner = sorted(x for x in known if left < x < right)
-        edges = cheapest(lines, inner, COLUMN * max(_walls(grid, cells), 1))
+        edges = choose_edges(lines, inner, COLUMN * max(_walls(grid, cells), 1))
         known.update(edges)
         if edges:
             column_edges.update(dict.fromkeys(cells, edges))
@@ -102,7 +102,7 @@ def _walls(grid: Grid, cells: Sequence[Cell]) -> int:
     return sum(cell[0] <= row <= cell[1] for cell in grid.cells) - 1
 
 
-def cheapest(
+def choose_edges(
     lines: Sequence[Line], known: Sequence[float], column: float = COLUMN
 ) -> list[float]:
     """Return the edges with the lowest cost: none, the known ones, or free strips.
@@ -117,13 +117,13 @@ def cheapest(
     new = sum(edge not in known for edge in free)
     choices = [
         (GAP * gaps, 0, []),
-        (cost(lines, known), 1, [*known]),
-        (cost(lines, free) + column * new, 2, [*free]),
+        (compute_cost(lines, known), 1, [*known]),
+        (compute_cost(lines, free) + column * new, 2, [*free]),
     ]
     return min(choices)[2]
 
 
-def cost(lines: Sequence[Line], edges: Sequence[float]) -> float:
+def compute_cost(lines: Sequence[Line], edges: Sequence[float]) -> float:
     """Return the cost of the words of lines with these column edges."""
     total = 0.0
     for line in lines:
@@ -186,7 +186,7 @@ def _row_edges(grid: Grid, xs: Sequence[float], words: Sequence[Word]) -> list[f
         end
         for row, lines in bands.items()
         if row not in whole and len(lines) > 1 and not _is_centred(lines, columns)
-        for end in row_ends(lines, columns)
+        for end in find_row_ends(lines, columns)
     ]
     drawn = max(len(bands) - FEW, 0)
     gain = math.fsum(gain for _, gain in ends)
@@ -220,7 +220,7 @@ def _is_centred(lines: Sequence[Line], columns: Columns) -> bool:
     return bool(short) and max(off) < OFF * height
 
 
-def row_ends(lines: Sequence[Line], columns: Columns) -> list[tuple[float, float]]:
+def find_row_ends(lines: Sequence[Line], columns: Columns) -> list[tuple[float, float]]:
     """Return where rows end between lines, from the top, each with its gain."""
     cuts = [cut(line, columns.edges) for line in lines]
     least = least_gap(lines)

@@ -21,7 +21,7 @@ LONG = 6  # words of a line of running text
 BREAK = 2.0  # of the common distance of words in a line: wider is between two columns
 
 
-def layout_table(block: Any, words: Sequence[Word]) -> Table | None:
+def read_layout_table(block: Any, words: Sequence[Word]) -> Table | None:
     """The words of a table region in its cells; None for what is no table.
 
     Running text below the last row is left out: where a line is drawn down the page,

@@ -26,7 +26,7 @@ SECOND_LINE = (BlockKind.HEADING, BlockKind.PARAGRAPH)
 SENTENCE_END = (".", ";", ":", "!", "?")
 
 
-def tidy(drafts: Sequence[Draft], pitch: float) -> list[Draft]:
+def repair_tables(drafts: Sequence[Draft], pitch: float) -> list[Draft]:
     """The page's drafts with their tables put right.
 
     Wrapped lines are joined, headers found, and column heads that LiteParse left
@@ -46,7 +46,7 @@ def tidy(drafts: Sequence[Draft], pitch: float) -> list[Draft]:
             _join_split_rows(draft.table)
         draft.table.header = draft.table.header or header_rows(draft.table)
         if not draft.table.header and not draft.table.settled:
-            take_in_heads(draft.table, drafts, pitch)
+            add_column_heads(draft.table, drafts, pitch)
         draft.table.title = _title(done, pitch)
         done.append(draft)
     return [draft for draft in done if draft.table or draft.lines]
@@ -194,7 +194,7 @@ def _title(done: list[Draft], pitch: float) -> str:
     return above.text if above and above.kind is BlockKind.CAPTION else ""
 
 
-def continues(before: Table, table: Table) -> bool:
+def is_continued_table(before: Table, table: Table) -> bool:
     """Whether a table at the top of a page goes on from the last of the page before.
 
     Same number of columns in the same places. A repeated header is counted as one; a
@@ -236,7 +236,7 @@ def _lefts(table: Table) -> list[float | None]:
     return left_edges
 
 
-def take_in_heads(table: Table, drafts: Sequence[Draft], pitch: float) -> None:
+def add_column_heads(table: Table, drafts: Sequence[Draft], pitch: float) -> None:
     """Make a header row of the short lines right above the columns of figures.
 
     LiteParse leaves the heads of tables without rules outside. Lines are taken from

@@ -90,7 +90,7 @@ def is_unit(pieces: Sequence[LinePiece]) -> bool:
     return text.startswith("(") and text.endswith(")")
 
 
-def by_name(
+def match_column_names(
     pieces: Sequence[LinePiece], named: Sequence[LinePiece]
 ) -> list[tuple[int, int] | None]:
     """For each piece the columns whose names, one each, it stands above or below."""
@@ -105,7 +105,7 @@ def by_name(
     return ranges
 
 
-def in_turn(
+def divide_columns_evenly(
     pieces: Sequence[LinePiece], columns: Sequence[Interval]
 ) -> list[tuple[int, int]]:
     """The columns of pieces that share them evenly; none if they do not.
@@ -123,15 +123,15 @@ def in_turn(
     return spans
 
 
-def over_groups(
+def match_column_groups(
     pieces: Sequence[LinePiece], columns: Sequence[Interval], named: Sequence[LinePiece]
 ) -> list[tuple[int, int]]:
-    """As `in_turn`, for pieces over columns that have names of their own.
+    """As `divide_columns_evenly`, for pieces over columns that have names of their own.
 
     Either the names come again under each piece, or each stands in the middle of its
     columns and of none of them.
     """
-    spans = in_turn(pieces, columns)
+    spans = divide_columns_evenly(pieces, columns)
     names = [piece.text for piece in named]
     many = len(names) // max(len(spans), 1)
     alone = any(n.left - 2 <= p.middle <= n.right + 2 for n in named for p in pieces)
@@ -148,7 +148,7 @@ def over_groups(
     return spans
 
 
-def columns_under(
+def find_columns_under(
     piece: LinePiece, row: TextRow, columns: Sequence[Interval], rules: Sequence[Rule]
 ) -> tuple[int, int]:
     """First and last column that a header's piece stands over.
@@ -212,7 +212,7 @@ class FoundTable:
         return box_of(self.lines)
 
 
-def aligned_tables(
+def find_aligned(
     rows: Sequence[TextRow], rules: Sequence[Rule], *, surely: bool = False
 ) -> list[FoundTable]:
     """The tables among the rows of a page (or of a part of it) from the top.
@@ -413,10 +413,10 @@ def _spans(
         return [(0, len(columns) - 1)]
     if named is pieces:
         return [(index, index) for index in range(len(columns))]
-    known = by_name(pieces, named or [])
-    centred = over_groups(pieces, columns, named) if named else []
-    shared = centred if named else in_turn(pieces, columns)
+    known = match_column_names(pieces, named or [])
+    centred = match_column_groups(pieces, columns, named) if named else []
+    shared = centred if named else divide_columns_evenly(pieces, columns)
     return shared or [
-        span or columns_under(piece, line, columns, rules)
+        span or find_columns_under(piece, line, columns, rules)
         for span, piece in zip(known, pieces, strict=True)
     ]

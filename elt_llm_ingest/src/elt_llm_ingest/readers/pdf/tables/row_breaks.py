@@ -65,11 +65,11 @@ def cut(line: Line, edges: Sequence[float]) -> Cut:
 
 def log_odds(above: Sequence[Cut], below: Cut, columns: Columns, least: float) -> float:
     """Return the log odds that a row ends above a line."""
-    seen = features(above, below, columns, least)
+    seen = row_break_features(above, below, columns, least)
     return math.fsum(weight * seen[name] for name, weight in WEIGHTS.items())
 
 
-def features(
+def row_break_features(
     above: Sequence[Cut], below: Cut, columns: Columns, least: float
 ) -> dict[str, float]:
     """Return the features of the row so far and the line below it.
@@ -90,7 +90,7 @@ def features(
     labelled = any(0 in line.filled_columns for line in above)
     return {
         "bias": 1.0,
-        "gap": max(0.0, min(gap(above[-1].line, below.line) - least, WIDEST)),
+        "gap": max(0.0, min(line_gap(above[-1].line, below.line) - least, WIDEST)),
         "label": float(0 in below.filled_columns),
         "no_label": float(labelled and 0 not in below.filled_columns),
         "number_below_number": float(min(numbers, 2)),
@@ -108,14 +108,14 @@ def _share(seen: Sequence[bool]) -> float:
     return sum(seen) / max(len(seen), 1)
 
 
-def gap(above: Line, below: Line) -> float:
+def line_gap(above: Line, below: Line) -> float:
     """Return the distance between two lines in letter heights."""
     return (below.top - above.bottom) / max(above.bottom - above.top, 1.0)
 
 
 def least_gap(lines: Sequence[Line]) -> float:
     """Return a low quantile of the line distances, within a cell."""
-    gaps = sorted(gap(one, two) for one, two in pairwise(lines))
+    gaps = sorted(line_gap(one, two) for one, two in pairwise(lines))
     return gaps[len(gaps) // 10] if gaps else 0.0
 
 

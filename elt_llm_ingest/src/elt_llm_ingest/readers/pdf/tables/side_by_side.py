@@ -23,7 +23,7 @@ LINES = 3  # that the smaller one has at least
 LETTERS = 3  # of a label, so that "kg" and "(1)" are none
 
 
-def apart(draft: Draft) -> list[Draft]:
+def split_side_by_side(draft: Draft) -> list[Draft]:
     """Return the draft, or one for each of its adjacent tables, left to right.
 
     A gutter runs through all lines between the two; both begin with labels, go on with
@@ -39,7 +39,7 @@ def apart(draft: Draft) -> list[Draft]:
             left = _part(table, header, 0, column)
             right = _part(table, header, column, width)
             if left is not None and right is not None:
-                rest = apart(Draft(draft.kind, table=right))
+                rest = split_side_by_side(Draft(draft.kind, table=right))
                 return [Draft(draft.kind, table=left), *rest]
     return [draft]
 

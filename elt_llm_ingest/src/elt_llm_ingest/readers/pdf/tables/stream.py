@@ -10,15 +10,15 @@ from elt_llm_ingest.readers.pdf.tables.column_gutters import (
     Columns,
     Range,
     columns_of,
-    evenly,
+    spread_over_columns,
 )
 from elt_llm_ingest.readers.pdf.tables.drawn_lines import Rule
 from elt_llm_ingest.readers.pdf.tables.number_tables import FoundTable
 from elt_llm_ingest.readers.pdf.tables.row_breaks import (
     Cut,
     cut,
-    gap,
     least_gap,
+    line_gap,
     log_odds,
 )
 from elt_llm_ingest.readers.pdf.words import join_words
@@ -33,7 +33,7 @@ TEXT = 0.25  # share of such lines that a table has at most
 TITLE = re.compile(r"^(?i:table|exhibit)\s+[0-9A-Z][0-9A-Z.\-]*\b")
 
 
-def woven_table(
+def find_table_around(
     rows: Sequence[TextRow], first: int, last: int, rules: Sequence[Rule]
 ) -> FoundTable | None:
     """The table of the rows from `first` to `last`, and of those around that fit.
@@ -56,7 +56,7 @@ def woven_table(
     return FoundTable(table, [row.line for row in body], [*columns.extents])
 
 
-def table_below(
+def find_table_below(
     rows: Sequence[TextRow], title: int, rules: Sequence[Rule]
 ) -> FoundTable | None:
     """Return the table directly below a title of possibly several lines."""
@@ -72,12 +72,12 @@ def table_below(
         if _is_prose(rows[last + 1]) or is_title(rows[last + 1]):
             break
         last += 1
-    return woven_table(rows, first, last, rules)
+    return find_table_around(rows, first, last, rules)
 
 
 def _gap(rows: Sequence[TextRow], index: int) -> float:
     """The distance of a row to the one above it, in letter heights."""
-    return gap(rows[index - 1].line, rows[index].line)
+    return line_gap(rows[index - 1].line, rows[index].line)
 
 
 def _trim_rows(rows: Sequence[TextRow], first: int, last: int) -> tuple[int, int]:
@@ -100,10 +100,10 @@ def _is_prose(row: TextRow) -> bool:
 
 def _is_text(rows: Sequence[TextRow]) -> bool:
     """Whether the columns are those of running text, whose lines are long."""
-    return long_lines(rows) > TEXT
+    return share_of_long_lines(rows) > TEXT
 
 
-def long_lines(rows: Sequence[TextRow]) -> float:
+def share_of_long_lines(rows: Sequence[TextRow]) -> float:
     """The share of the pieces that are as long as lines of running text."""
     counts = [len(piece.words) for row in rows for piece in row.pieces]
     return sum(count >= LONG for count in counts) / max(len(counts), 1)
@@ -114,11 +114,11 @@ def _grown(
 ) -> tuple[int, int]:
     """The rows with those above and below that stand in the same columns."""
     while first > 0 and _fits(rows[first - 1], columns):
-        if gap(rows[first - 1].line, rows[first].line) > FAR:
+        if line_gap(rows[first - 1].line, rows[first].line) > FAR:
             break
         first -= 1
     end = last
-    while end + 1 < len(rows) and gap(rows[end].line, rows[end + 1].line) <= FAR:
+    while end + 1 < len(rows) and line_gap(rows[end].line, rows[end + 1].line) <= FAR:
         end += 1
         row = rows[end]
         if not _fits(row, columns):
@@ -201,7 +201,11 @@ def _table(cut_rows: Sequence[Sequence[Cut]], columns: Columns) -> Table:
     spans: Spans = {}
     for number, lines in enumerate(cut_rows):
         row: Row = [[] for _ in columns.extents]
-        places = [place for line in lines for place in evenly(line.places, columns)]
+        places = [
+            place
+            for line in lines
+            for place in spread_over_columns(line.places, columns)
+        ]
         reach = _reaches([span for span, _ in places])
         for (first, _), words in places:
             row[max(home for home in reach if home <= first)].extend(words)
