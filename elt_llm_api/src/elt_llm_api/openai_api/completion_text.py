@@ -1,4 +1,4 @@
-"""The text of a reply: the answer, its sources as a plain list, and annotations."""
+"""The text of a response: the answer, a list of sources, and annotations."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ Write = Callable[[str], str]
 
 @dataclass(frozen=True)
 class ReplyText:
-    """The text of a reply in pieces, and where its citations stand in it.
+    """The text of a response in pieces, and the positions of its citations.
 
     Attributes:
-        pieces: The answer statement by statement, then the list of sources; joined
-            they are the text.
-        annotations: One for each citation of a statement, as OpenAI's API has them.
-        refusal: What a refusal says; None of an answer.
+        pieces: The answer statement by statement, then the list of sources; joined they
+            are the text.
+        annotations: One for each citation of a statement, in OpenAI's format.
+        refusal: The text of a refusal; None for an answer.
     """
 
     pieces: tuple[str, ...]
@@ -32,7 +32,7 @@ class ReplyText:
 
     @property
     def text(self) -> str:
-        """The whole text."""
+        """Return the whole text."""
         return "".join(self.pieces)
 
 
@@ -40,14 +40,14 @@ def reply_text(result: QueryResult, form: Format, base_url: str) -> ReplyText:
     """Write the text of a result.
 
     Args:
-        result: The result; only text that was checked is in it.
-        form: `markdown` escapes what a renderer would act on.
+        result: The result; it contains only checked text.
+        form: `markdown` escapes active markup.
         base_url: The address of this server, for links to pages.
     """
     write: Write = _write_markdown if form == "markdown" else str
     pieces: list[str] = []
     annotations: list[dict[str, Any]] = []
-    place = 0  # in the answer
+    place = 0  # position in the answer
     for statement in result.statements:
         pieces.append(_gap(result.answer[place : statement.start], form))
         begin = sum(map(len, pieces))
@@ -64,19 +64,19 @@ def reply_text(result: QueryResult, form: Format, base_url: str) -> ReplyText:
 
 
 def _write_markdown(text: str) -> str:
-    """Escape a piece; after a label, a bracket or colon would make a link of both."""
+    """Escape a piece; a bracket or colon after a label would make a link of both."""
     written = readable_markdown(text)
     return f"\\{written}" if written.startswith(("(", ":")) else written
 
 
 def _gap(between: str, form: Format) -> str:
-    """White space between two statements; one line break stays one in Markdown."""
+    """Return white space between two statements, keeping line breaks in Markdown."""
     single = form == "markdown" and between.count("\n") == 1
     return between.replace("\n", "  \n") if single else between
 
 
 def _notes(result: QueryResult, write: Write) -> Iterator[str]:
-    """The lists after the answer, line by line."""
+    """Yield the lists after the answer, line by line."""
     lists: list[tuple[str, list[str]]] = [
         ("Sources:", _source_lines(result.citations)),
         (
@@ -129,7 +129,7 @@ def _annotation(
 
 
 def _address(cited: Citation) -> str:
-    """The page with the quoted lines marked, or the file where it has no pages."""
+    """Return the page with the quoted lines marked, or the file without pages."""
     document = f"/v1/documents/{quote(cited.document_id, safe='')}"
     if cited.page is None:
         return f"{document}/content"

@@ -1,4 +1,4 @@
-"""Answers and their sources as HTML. No model, no store: records in, HTML out."""
+"""Render answers and their sources as HTML, from records only."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -26,7 +26,7 @@ CONTEXT = 160  # characters shown around a quote: about two lines on each side
 
 
 class Banner(NamedTuple):
-    """What a status means, in a title and a sentence."""
+    """The explanation of a status: a title and a sentence."""
 
     title: str
     text: str
@@ -62,7 +62,7 @@ UNSERVED = Banner(
     "The nearest sentences, not an answer",
     "The built-in answerer reads English only; a language model may answer.",
 )
-# For profiles that mark or keep what is not proved, instead of taking it out.
+# For profiles that mark or keep unproved statements instead of removing them.
 KEPT_BANNERS = {
     Status.PARTIAL: Banner(
         "Part of this could not be proved",
@@ -105,7 +105,7 @@ BADGES = {
 
 
 def no_picture(document_id: str, number: int, boxes: Sequence[Box]) -> None:  # noqa: ARG001
-    """A `PageUrl` for documents without pictures of their pages."""
+    """Return no URL: a `PageUrl` for documents without page images."""
     return
 
 
@@ -119,12 +119,12 @@ def render_answer(
 
     Args:
         result: The outcome of a question.
-        policy: The `query.citation_policy` it was answered under.
-        page_url: Where the pages are shown that a refusal names as nearest.
-        address: The query string under which the page shows this answer again.
+        policy: The `query.citation_policy` of the answer.
+        page_url: Returns the URL of the nearest pages of a refusal.
+        address: The query string of this answer.
 
     Returns:
-        HTML in which the answer is text, letter for letter, and no Markdown.
+        HTML with the answer as verbatim text, without Markdown.
     """
     is_refusal = not _shows_text(result, policy)
     links = {c.label: CitationLink.of(c) for c in reversed(result.citations)}
@@ -184,7 +184,7 @@ class CitationLink(NamedTuple):
 
 @dataclass(frozen=True)
 class CitedPassage:
-    """A source under its label, with the quotes of it that the answer cites."""
+    """A source with its label, and the cited quotes of it."""
 
     label: str
     citations: tuple[Citation, ...]
@@ -192,38 +192,38 @@ class CitedPassage:
 
     @property
     def section(self) -> tuple[object, ...]:
-        """What passages of one table or section, which share a card, have in common."""
+        """Return the key of passages that share a card: one table or section."""
         first = self.citations[0]
         return first.document_id, first.section, first.page
 
     @property
     def anchor(self) -> str:
-        """The id of its element."""
+        """Return the id of its element."""
         return _anchor(self.label)
 
     @property
     def name(self) -> str:
-        """Label and place in words, for screen readers."""
+        """Return label and place as text, for screen readers."""
         return f"{_in_words([self.label])}, {_place(self.citations[0])}"
 
     @property
     def badges(self) -> dict[Badge, float]:
-        """The verdicts on its quotes, each with its least score."""
+        """Return the verdicts of its quotes, each with its lowest score."""
         return _badge_scores(self.citations)
 
     @property
     def suspicion(self) -> str:
-        """What is suspicious of it, in words; empty if nothing is."""
+        """Return why it is suspicious, as text; possibly empty."""
         return _suspicion_note(self.citations[0].suspicious)
 
     @property
     def parts(self) -> list[tuple[str, bool]]:
-        """The text around the quotes; True marks a quote."""
+        """Return the text around the quotes; True marks a quote."""
         return mark_quotes(self.citations, self.source)
 
     @property
     def boxes(self) -> list[Box]:
-        """The boxes of the quotes on its page, or of the source if they have none."""
+        """Return the boxes of the quotes, or of the source if they have none."""
         page = self.citations[0].page
         boxes = [box for c in self.citations for box in c.boxes if box.page == page]
         if not boxes and self.source is not None:
@@ -249,7 +249,7 @@ class SourceCard:
 
     @classmethod
     def of(cls, passages: Sequence[CitedPassage], page_url: PageUrl) -> "SourceCard":
-        """Return the card of passages of one section, at least one."""
+        """Return the card of at least one passage of a section."""
         first = passages[0].citations[0]
         boxes = [box for passage in passages for box in passage.boxes]
         url = page_url(first.document_id, first.page or 1, boxes)
@@ -268,40 +268,40 @@ class SourceCard:
 
     @property
     def first(self) -> Citation:
-        """The citation that says where the card is from."""
+        """Return the citation that determines the card's place."""
         return self.passages[0].citations[0]
 
     @property
     def name(self) -> str:
-        """Labels and place in words, for screen readers."""
+        """Return labels and place as text, for screen readers."""
         labels = [passage.label for passage in self.passages]
         return f"{_in_words(labels)}, {_place(self.first)}"
 
     @property
     def page(self) -> str:
-        """The page in words."""
+        """Return the page as text."""
         return _page(self.first.page)
 
     @property
     def badges(self) -> dict[Badge, float]:
-        """The verdicts on its quotes, each with its least score."""
+        """Return the verdicts of its quotes, each with its lowest score."""
         return _badge_scores([c for p in self.passages for c in p.citations])
 
     @property
     def picture_url(self) -> str:
-        """The URL of the part of the page around the quotes."""
+        """Return the URL of the part of the page around the quotes."""
         return f"{self.page_url}&crop=true"
 
     @property
     def picture_text(self) -> str:
-        """What the picture shows, in words."""
+        """Return a description of the picture."""
         return (
             f"Page {self.first.page} of {self.first.document}, the quoted lines marked"
         )
 
     @property
     def document_url(self) -> str:
-        """The URL of the file, opened at the page if it has pictures of its pages."""
+        """Return the URL of the file, opened at the page if it has page images."""
         url = f"/v1/documents/{self.first.document_id}/content"
         shows_page = self.page_url and self.first.page
         return f"{url}#page={self.first.page}" if shows_page else url
@@ -310,7 +310,7 @@ class SourceCard:
 def split_labels(
     text: str, links: dict[str, CitationLink]
 ) -> list[tuple[str, CitationLink | None]]:
-    """Split an answer at the labels that have a link; unknown labels stay text."""
+    """Split an answer at linked labels; unknown labels stay text."""
     parts: list[tuple[str, CitationLink | None]] = []
     at = 0
     for match in LABEL.finditer(text):
@@ -326,7 +326,7 @@ def mark_quotes(
 ) -> list[tuple[str, bool]]:
     """Split the text around quotes into parts; True marks a quote.
 
-    Quotes that the source does not have are listed alone, each on a line.
+    Quotes that are not in the source are listed separately, each on a line.
     """
     text = source.text if source else ""
     spans = sorted({(text.find(c.quote), len(c.quote)) for c in citations})
@@ -374,7 +374,7 @@ def list_nearest(
 
 
 def _choose_banner(result: QueryResult, policy: str) -> Banner | None:
-    """What the status means, unless it is simply an answer."""
+    """Return the explanation of the status, unless it is simply an answer."""
     banners = KEPT_BANNERS if _keeps_unproved(result, policy) else BANNERS
     banner = banners.get(result.status)
     kinds = {degradation.kind for degradation in result.degradations}
@@ -384,20 +384,20 @@ def _choose_banner(result: QueryResult, policy: str) -> Banner | None:
 
 
 def _keeps_unproved(result: QueryResult, policy: str) -> bool:
-    """True if the answer contains statements that were not proved."""
+    """Return True if the answer contains unproved statements."""
     # A removed label is not a statement.
     taken_out = any(LABEL.fullmatch(f"[{c.text}]") is None for c in result.removed)
     return policy != "strict" and result.status in KEPT_BANNERS and not taken_out
 
 
 def _shows_text(result: QueryResult, policy: str) -> bool:
-    """True if the answer is more than a refusal."""
+    """Return True if the answer is more than a refusal."""
     is_answered = result.status in {Status.ANSWERED, Status.PARTIAL}
     return is_answered or _keeps_unproved(result, policy)
 
 
 def _suspicion_note(suspicions: Iterable[Suspicion]) -> str:
-    """What is suspicious of a passage in words; empty if nothing is."""
+    """Return why a passage is suspicious, as text; possibly empty."""
     reasons = tuple(dict.fromkeys(suspicions))
     return f"Suspicious: {describe(reasons)}" if reasons else ""
 
@@ -410,19 +410,19 @@ def _badge_scores(citations: Sequence[Citation]) -> dict[Badge, float]:
 
 
 def _badge(citation: Citation) -> Badge:
-    """The verdict on a quote; "verified" is not said if its order is doubtful."""
+    """Return the verdict of a quote; not "verified" if its order is doubtful."""
     badge = BADGES[citation.support]
     is_doubtful = citation.reading_order and badge.tone == "good"
     return ORDER_DOUBTFUL if is_doubtful else badge
 
 
 def _anchor(label: str) -> str:
-    """The id of a source's element: src-1 for S1, fig-2 for F2."""
+    """Return the id of a source's element: src-1 for S1, fig-2 for F2."""
     return f"{'src' if label.startswith('S') else 'fig'}-{label[1:]}"
 
 
 def _in_words(labels: Sequence[str]) -> str:
-    """Labels as words: "Sources 1, 3", "Figure 2"."""
+    """Return labels as text: "Sources 1, 3", "Figure 2"."""
     parts = []
     for letter, noun in (("S", "Source"), ("F", "Figure")):
         numbers = [label[1:] for label in labels if label.startswith(letter)]
@@ -433,7 +433,7 @@ def _in_words(labels: Sequence[str]) -> str:
 
 
 def _place(citation: Citation) -> str:
-    """Document and page in words."""
+    """Return document and page as text."""
     return " ".join(part for part in (citation.document, _page(citation.page)) if part)
 
 
