@@ -1,7 +1,7 @@
-"""A message of a conversation as a question that can be understood alone.
+"""Turns a message of a conversation into a question that can be understood alone.
 
-Where it is not certain what a message is about, it is not searched: the reply asks
-back. A wrong guess would be answered with quotes that prove something else.
+If the subject of a message is uncertain, nothing is searched and the reply asks back. A
+wrong guess would be answered with quotes that prove something else.
 """
 
 import re
@@ -49,16 +49,16 @@ from elt_llm_query.llm_calls import (
 )
 from elt_llm_query.prompts import CONTEXTUALISE
 
-SHORTEST = 3  # characters; a shorter rewrite says nothing and the message stays
-_SHOWN = 2  # examples of how to ask: more would be a list to read
+SHORTEST = 3  # characters; shorter rewrites are useless and the message is kept
+_SHOWN = 2  # example questions; more would be a long list
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """An earlier question, as it was searched, and what its answer rests on.
+    """An earlier question, as it was searched, and the evidence of its answer.
 
-    `mentions` says how often the cited documents have a word that begins so, `evidence`
-    what they say of phrases; `text` is the answer where nothing else is known of it.
+    `mentions` counts the cited documents' words with a prefix, `evidence` returns their
+    passages on phrases; `text` is the answer if nothing else is known about it.
     """
 
     question: str
@@ -74,19 +74,19 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Understood:
-    """What a message asks.
+    """The meaning of a message.
 
     Attributes:
-        question: It as a question that can be understood alone.
-        subject: What was put in the place of words that point back; the answer has to
-            be about it. Empty where the message stood by itself.
-        in_quote: Whether each quote, its heading or its title has to name the subject;
-            else it is enough that its passage does.
-        kept: What the question before named and this one names too; each passage has
-            to be about it.
-        unclear: What the reply asks back; empty where the message is clear.
-        words: The words that are unclear.
-        degradations: What went wrong on the way.
+        question: The message as a question that can be understood alone.
+        subject: The replacement for words that refer back; the answer must be about it.
+            Empty if the message was complete.
+        in_quote: Whether each quote, its heading or its title must name the subject;
+            otherwise its passage suffices.
+        kept: The subject that the question before and this one share; each passage must
+            be about it.
+        unclear: The question that the reply asks back; empty if the message is clear.
+        words: The unclear words.
+        degradations: Failures on the way.
     """
 
     question: str
@@ -99,23 +99,23 @@ class Understood:
 
 
 class Contextualiser(ABC):
-    """Makes a question that can be understood alone of a message and what was said."""
+    """Turns a message and its history into a self-contained question."""
 
     @abstractmethod
     def contextualise(
         self, message: str, history: Sequence[Message], exchanges: Sequence[Exchange]
     ) -> Understood:
-        """Return what the message asks.
+        """Return the meaning of a message.
 
         Args:
-            message: As it was written.
-            history: The messages before it, the oldest first.
-            exchanges: The same as questions with what their answers rest on.
+            message: The message as it was written.
+            history: The messages before it, oldest first.
+            exchanges: The same as questions with the evidence of their answers.
         """
 
 
 class AsWritten(Contextualiser):
-    """Every message stands by itself."""
+    """Uses every message as it is."""
 
     @override
     def contextualise(
@@ -125,7 +125,7 @@ class AsWritten(Contextualiser):
 
 
 class ByRules(Contextualiser):
-    """Words that point back are replaced where it is certain what they stand for."""
+    """Replaces words that refer back, if their referent is certain."""
 
     @override
     def contextualise(
@@ -151,7 +151,10 @@ class ByRules(Contextualiser):
 
 
 class ByModel(Prompted, Contextualiser):
-    """A model restates the message; if it fails, invents or repeats, the rules do."""
+    """Lets a model restate the message; if it fails or invents, rules are used.
+
+    They are also used if the model only repeats an earlier question.
+    """
 
     def __init__(self, llm: LLM, exchanges: int = 0) -> None:
         super().__init__(llm, CONTEXTUALISE)
@@ -228,10 +231,10 @@ CONTEXTUALISERS: Stage[Contextualiser] = Stage("contextualisers")
 
 
 def exchanges_of(history: Sequence[Message], store: Store) -> list[Exchange]:
-    """Return the questions of a conversation with what their answers rest on.
+    """Return the questions of a conversation with the evidence of their answers.
 
     Args:
-        history: Its messages, the oldest first: question, answer, question, answer.
+        history: Its messages, oldest first: question, answer, question, answer.
         store: Has the titles of the documents.
     """
     exchanges = []
@@ -255,16 +258,16 @@ def exchanges_of(history: Sequence[Message], store: Store) -> list[Exchange]:
 
 
 def pairs_of(turns: Sequence[tuple[str, str]]) -> tuple[list[Message], list[Exchange]]:
-    """Return a conversation that a program keeps, of which only texts are known.
+    """Return the exchanges of a conversation of which only the texts are known.
 
     Args:
-        turns: Questions and answers, the oldest first. An answer without a label such
-            as [S1] is none: a refusal, or a question that was asked back.
+        turns: Questions and answers, oldest first. An answer without a label such as
+            [S1] does not count: it is a refusal, or a question that was asked back.
     """
     messages: list[Message] = []
     exchanges: list[Exchange] = []
     for question, text in turns:
-        # What it was understood as is not kept, so it is understood again.
+        # Its self-contained form is not stored, so it is derived again.
         understood = ByRules().contextualise(question, messages, exchanges)
         is_answered = LABEL.search(text) and not understood.unclear
         status = Status.ANSWERED if is_answered else Status.INSUFFICIENT
@@ -284,7 +287,7 @@ def pairs_of(turns: Sequence[tuple[str, str]]) -> tuple[list[Message], list[Exch
 
 
 def count_mentions(store: Store, documents: Sequence[str], beginning: str) -> int:
-    """Count the words of documents that begin so, such as a stem."""
+    """Count the words of documents with a prefix, such as a stem."""
     pattern = re.compile(rf"\b{re.escape(beginning)}", re.IGNORECASE)
     return sum(
         1 for one in documents for _ in pattern.finditer(store.document_text(one))
@@ -292,12 +295,12 @@ def count_mentions(store: Store, documents: Sequence[str], beginning: str) -> in
 
 
 def understand_part(text: str, before: str) -> Understood:
-    """Return what a later part of a message asks.
+    """Return the meaning of a later part of a message.
 
     Args:
         text: The part.
         before: The question before it in the same message. It is not answered yet, so
-            that whatever it names may be meant.
+            the part may refer to anything it names.
     """
     dependence = find_dependence(text)
     if dependence.kind is Pointer.NONE:
@@ -313,9 +316,9 @@ def understand_part(text: str, before: str) -> Understood:
 
 
 def _of_one_thing(message: str, exchanges: Sequence[Exchange]) -> Understood | None:
-    """What "N5?" or "Compassionate leave?" asks; None where it stands by itself.
+    """Return the question behind "N5?" or "Compassionate leave?", or None.
 
-    A number or code does not, once something was asked.
+    None if the message is complete. A number or code after an earlier question is not.
     """
     named = find_named(message) if exchanges else None
     if named is None:
@@ -331,7 +334,7 @@ def _of_one_thing(message: str, exchanges: Sequence[Exchange]) -> Understood | N
 def _refer(
     message: str, dependence: Dependence, last: Exchange | None
 ) -> Understood | None:
-    """The message with what its words stand for, where that is certain."""
+    """Return the message with its referents, if they are certain."""
     if dependence.kind is Pointer.FRAGMENT:
         return None
     referent = choose_referent(dependence, named_things(last))
@@ -349,7 +352,7 @@ def _take(
     last: Exchange | None,
     readings: Sequence[FollowUpReading],
 ) -> Understood:
-    """The only reading of a message; the reply asks back where there is another."""
+    """Return the only reading of a message; with several, the reply asks back."""
     if len(readings) == 1:
         return _take_over(readings[0], last)
     if readings:
@@ -360,7 +363,7 @@ def _take(
 def _read(
     message: str, dependence: Dependence, last: Exchange | None, *, weak: bool
 ) -> tuple[FollowUpReading, ...]:
-    """The ways to put the one thing that a message names into the last question."""
+    """Return the ways to insert the only name of a message into the last question."""
     if dependence.kind not in {Pointer.FRAGMENT, Pointer.BARE_NOUN} or last is None:
         return ()
     named = find_named(message)
@@ -371,13 +374,13 @@ def _read(
 
 
 def _is_whole(question: str) -> bool:
-    """Whether a question that was searched is one, and no follow-up itself."""
+    """Return whether a searched question is complete and not itself a follow-up."""
     is_joined = without_lead(question) != question
     return not is_joined and find_dependence(question).kind is not Pointer.FRAGMENT
 
 
 def _take_over(reading: FollowUpReading, last: Exchange | None) -> Understood:
-    """A question with another thing in it; what else it names stays what it was."""
+    """Return a question with one name replaced; its other names stay."""
     question = reading.question.lower()
     things = find_candidates(last.question, last.titles) if last else ()
     kept = [thing.text for thing in things if not thing.owner]
@@ -392,14 +395,14 @@ def _take_over(reading: FollowUpReading, last: Exchange | None) -> Understood:
 def _ask_which(
     message: str, dependence: Dependence, readings: Sequence[FollowUpReading]
 ) -> Understood:
-    """The reply to a message that may be understood in several ways."""
+    """Return the reply to a message with several possible meanings."""
     shown = " Or: ".join(reading.question for reading in readings[:_SHOWN])
     reply = f'It is not certain what "{dependence.words}" asks about here. {shown}'
     return Understood(message, "", reply, dependence.words)
 
 
 def is_about(citation: Citation, text: str, titles: str, subject: str) -> bool:
-    """Return whether a cited passage speaks of a subject.
+    """Return whether a cited passage is about a subject.
 
     Args:
         citation: The citation.
@@ -414,17 +417,17 @@ def is_about(citation: Citation, text: str, titles: str, subject: str) -> bool:
 
 
 def last_answered(exchanges: Sequence[Exchange]) -> Exchange | None:
-    """The newest exchange that is no asking back, if it was answered."""
+    """Return the newest exchange that did not ask back, if it was answered."""
     spoken = [e for e in exchanges if not e.asked_back]
     last = spoken[-1] if spoken else None
     return last if last and last.status in {Status.ANSWERED, Status.PARTIAL} else None
 
 
 def named_things(last: Exchange | None) -> list[NamedThing]:
-    """What the last question names, as far as its answer speaks of it.
+    """Return the names in the last question that its answer mentions.
 
-    Where one of several parts was refused, what that part names may be meant too, and
-    no answer tells what it is: then nothing is certain.
+    If one of several parts was refused, a message may refer to its names, on which
+    there is no evidence: then nothing is certain.
     """
     if last is None:
         return []
@@ -444,7 +447,7 @@ def named_things(last: Exchange | None) -> list[NamedThing]:
 
 
 def _is_cut(thing: NamedThing, last: Exchange) -> bool:
-    """Whether a thing is the beginning of a longer one: "the lunch" of a break."""
+    """Return whether a name is the start of a longer one: "the lunch" of a break."""
     after = re.search(rf"{re.escape(thing.text)}\s+([a-z]\w*)", last.question)
     noun = thing.text.removeprefix("the ")
     return bool(after and last.evidence().has(f"{noun} {after[1]}"))
@@ -453,9 +456,9 @@ def _is_cut(thing: NamedThing, last: Exchange) -> bool:
 def _is_new(
     dependence: Dependence, last: Exchange | None, referent: NamedThing | None
 ) -> bool:
-    """Whether "the loan period" begins another matter than the one spoken of.
+    """Return whether "the loan period" is a new subject.
 
-    "The fee" is asked of many things, so that one word does not begin any.
+    "The fee" occurs in many questions, so one word does not begin a subject.
     """
     if last is None or not all(map(last.mentions, stems_of(dependence.noun))):
         return True
@@ -465,7 +468,7 @@ def _is_new(
 def _ask_back(
     message: str, dependence: Dependence, candidates: Sequence[NamedThing]
 ) -> Understood:
-    """The reply to a message of which it is not certain what it means."""
+    """Return the reply to a message with uncertain meaning."""
     if dependence.kind is Pointer.FRAGMENT:
         reply = f'It is not certain what "{dependence.words}" asks about here.'
         return Understood(message, "", f"{reply} Ask in full.", dependence.words)
@@ -477,15 +480,15 @@ def _ask_back(
 
 
 def write_message(message: Message) -> str:
-    """Return a message as a model reads it, without numbers of sources."""
+    """Return a message in the form for a model, without source numbers."""
     who = "User" if message.role is Speaker.USER else "Assistant"
     return f"{who}: {' '.join(plain_text(message.text).split())}"
 
 
 def _repeats(question: str, message: str, exchanges: Sequence[Exchange]) -> bool:
-    """Whether the rewrite of "And larch?" is an earlier question that lacks larch.
+    """Return whether the rewrite of "And larch?" repeats a question without larch.
 
-    A message that names nothing ("And how long for that?") may ask the same again.
+    A message without a name ("And how long for that?") may repeat a question.
     """
     if find_named(message) is None:
         return False
@@ -495,7 +498,7 @@ def _repeats(question: str, message: str, exchanges: Sequence[Exchange]) -> bool
 
 
 def _new_words(message: str, question: str, spoken: str) -> str:
-    """The words of the conversation that a rewrite has and the message has not."""
+    """Return the conversation's words that a rewrite has and the message lacks."""
     new = stems_of(question) - stems_of(message)
     added = [
         word

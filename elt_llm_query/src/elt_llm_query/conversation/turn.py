@@ -1,4 +1,4 @@
-"""One turn of a conversation: a question in, an answer stored with what it cites."""
+"""One turn of a conversation: a question in, an answer stored with its citations."""
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
@@ -40,11 +40,11 @@ from elt_llm_query.earlier_passages import EarlierPassages
 from elt_llm_query.query import query_collections, question_limits
 from elt_llm_query.step_events import Watch, report, watched_by
 
-LOCAL = "local"  # the owner where nobody is told apart: the terminal, a program
+LOCAL = "local"  # the owner if users are not distinguished: the terminal, a program
 
 
 class ChatResult(Record):
-    """A turn: the whole answer, and as the conversation shows it."""
+    """A turn: the whole answer, and the message that the conversation shows."""
 
     conversation_id: str
     message_id: int = Field(ge=1, description="of the answer: its place, from 0")
@@ -67,19 +67,19 @@ class ChatResult(Record):
 
 @dataclass(frozen=True)
 class Chat:
-    """What the turns of conversations need.
+    """The settings and resources of the turns of conversations.
 
     Attributes:
-        names: The collections that are asked.
-        store: The data root; conversations are kept there.
-        config: The settings; `query` is the section that counts.
+        names: The collections to search.
+        store: The data root; conversations are stored there.
+        config: The settings; only the section `query` is used.
         models: The embedder and, for written answers, the language model.
-        where: Filters that every chunk has to match.
-        cache: Held by a caller that asks more than once.
-        named: False if all collections are asked because none was named.
-        owner: Whose conversations these are.
-        revise: Makes the result that is kept and shown, as without the words of a
-            server that only its own log may hold.
+        where: Filters that every chunk must match.
+        cache: Kept by a caller that asks more than once.
+        named: False if all collections are searched because none was named.
+        owner: The owner of the conversations.
+        revise: Returns the result to store and show, for example without messages that
+            only the server's own log may contain.
     """
 
     names: Sequence[str]
@@ -99,18 +99,18 @@ class Chat:
 
         Args:
             message: The question, at most 8,000 characters.
-            conversation_id: The conversation; it is created if it is new, and has a
-                random id if none is given.
-            watch: Is told of each step, of the words of a model as they come, and of
-                the checked answer before it is stored.
+            conversation_id: The conversation; it is created if it is new, with a random
+                id if none is given.
+            watch: Receives each step, the tokens of a model, and the checked answer
+                before it is stored.
 
         Returns:
-            The turn. A refusal is one too; it is stored as well.
+            The turn. A refusal is also a turn and is stored.
 
         Raises:
             ForeignConversationError: If the conversation belongs to another owner.
             TurnReplacedError: If another question was asked in it meanwhile.
-            EltLlmError: As `query_collections`; the question is then taken back.
+            EltLlmError: As `query_collections`; the question is then removed.
         """
         conversations = self.store.conversations
         key = conversation_id or secrets.token_hex(16)
@@ -131,12 +131,12 @@ class Chat:
     def run(
         self, message: str, history: Sequence[Message], exchanges: Sequence[Exchange]
     ) -> TurnOutcome:
-        """Take the steps of a turn, and keep nothing.
+        """Run the steps of a turn without storing anything.
 
         Args:
             message: The question.
-            history: The messages before it, the oldest first.
-            exchanges: The same as questions and what their answers rest on.
+            history: The messages before it, oldest first.
+            exchanges: The same as questions with the evidence of their answers.
 
         Raises:
             EltLlmError: As `query_collections`.
@@ -192,7 +192,7 @@ def _to_message(outcome: TurnOutcome, message: str) -> Message:
 
 
 def _show(history: Sequence[Message], answer: Message) -> None:
-    """Show a checked answer to whoever watches the question."""
+    """Show a checked answer to the observer of the question."""
     messages = (*history, answer)
     shown = show_message(answer, number_sources(messages))
     report(CheckedAnswer(answer=shown))
@@ -203,14 +203,14 @@ def _show(history: Sequence[Message], answer: Message) -> None:
 
 
 def _cited_sources(messages: Sequence[Message]) -> tuple[NumberedSource, ...]:
-    """What the last message cites, by the numbers of the conversation."""
+    """Return the sources of the last message, numbered as in the conversation."""
     return tuple(s for s in list_sources(messages) if s.chunk in messages[-1].chunks)
 
 
 def _chat_result(
     history: Conversation, turn: OpenTurn, outcome: TurnOutcome, answer: Message
 ) -> ChatResult:
-    """The turn as the conversation shows it."""
+    """Return the turn as the conversation shows it."""
     messages = (*history.messages, answer)
     return ChatResult(
         conversation_id=turn.conversation_id,

@@ -65,20 +65,20 @@ Ask = Callable[[str], QueryResult]
 
 
 class MessageEvent(StartEvent):
-    """A message begins a turn."""
+    """A message that begins a turn."""
 
     message: str
 
 
 class HistoryEvent(Event):
-    """The message, and what of the conversation models read."""
+    """The message, and the part of the conversation that models read."""
 
     message: str
     history: tuple[Message, ...]
 
 
 class PartsEvent(Event):
-    """What the message asks, part by part; `begun` answers the first as written."""
+    """The parts of the message; `begun` answers the first one as written."""
 
     parts: tuple[Understood, ...]
     begun: Any = None
@@ -92,17 +92,17 @@ class AnswersEvent(Event):
 
 
 class CheckedEvent(AnswersEvent):
-    """The same, refused where they are about something else."""
+    """The same, refused if they are about another subject."""
 
 
 class JoinedEvent(Event):
-    """The outcome, which was shown."""
+    """The outcome, after it was shown."""
 
     outcome: Any
 
 
 class Part(Record):
-    """One question of a message, and how it ended."""
+    """One question of a message, and its outcome."""
 
     question: str
     status: Status
@@ -111,10 +111,10 @@ class Part(Record):
 
 @dataclass(frozen=True)
 class TurnOutcome:
-    """What a turn ends with.
+    """The outcome of a turn.
 
     Attributes:
-        result: The answer of all parts; its question is as it was searched.
+        result: The answer to all parts; its question is the searched one.
         parts: Each part by itself; one for most messages.
         unclear: The words that the reply asks about, if it asks back.
         follow_ups: Questions that may be asked next.
@@ -128,16 +128,16 @@ class TurnOutcome:
 
 @dataclass(frozen=True)
 class TurnContext:
-    """What the steps of a turn work with.
+    """The inputs of the steps of a turn.
 
     Attributes:
         store: The data root.
-        config: The settings; `conversation` is the section that counts.
-        models: The role `rewrite` is asked by the steps.
-        history: The messages before, the oldest first.
-        exchanges: The same as questions and what their answers rest on.
+        config: The settings; only the section `conversation` is used.
+        models: The steps use the role `rewrite`.
+        history: The messages before, oldest first.
+        exchanges: The same as questions with the evidence of their answers.
         ask: Answers a question that can be understood alone.
-        show: Is given the outcome as soon as it is checked.
+        show: Receives the outcome as soon as it is checked.
     """
 
     store: Store
@@ -166,7 +166,7 @@ class TurnWorkflow(Workflow):
 
     @step
     async def summarise(self, event: MessageEvent) -> HistoryEvent:
-        """Keep the newest exchanges word for word, and a summary of the older ones."""
+        """Keep the newest exchanges verbatim, and a summary of older ones."""
         history, window = tuple(self._context.history), self._settings.history_window
         older = history[: -2 * window] if window else ()
         newest = history[len(older) :]
@@ -182,7 +182,7 @@ class TurnWorkflow(Workflow):
 
     @step
     async def understand(self, event: HistoryEvent) -> PartsEvent:
-        """Cut the message into parts, each understood by what was said before it."""
+        """Split the message into parts, and resolve each from the history."""
         texts: tuple[str, ...] = (event.message,)
         if self._settings.decompose:
             with self._log.stage("decompose", 1) as note:
@@ -200,11 +200,11 @@ class TurnWorkflow(Workflow):
         return PartsEvent(parts=tuple(clear))
 
     async def _understand_ahead(self, event: HistoryEvent) -> PartsEvent:
-        """Understand a message while it is already answered as it is written.
+        """Resolve a message while it is already answered as it is written.
 
-        The answer is taken where the message turns out to stand by itself, and the
-        branch superseded otherwise. What a summary says is waited for only where the
-        newest exchanges do not tell what the message points back to.
+        The answer is used if the message turns out to be complete; otherwise its branch
+        is superseded. The summary is only waited for if the newest exchanges do not
+        contain what the message refers to.
         """
         text, history = event.message, event.history
         begun: Branch[QueryResult] | None = Branch(lambda: self._context.ask(text))
@@ -212,7 +212,7 @@ class TurnWorkflow(Workflow):
         is_understood = False
         try:
             part = await self._understand_one(text, history)
-            # At once, not after the clarification: the call would end meanwhile.
+            # Now, not after the clarification, because the call would end meanwhile.
             begun = self._keep(begun, part, text)
             if not part.unclear:
                 verdict = await clarified.result()
@@ -226,7 +226,7 @@ class TurnWorkflow(Workflow):
     def _keep(
         self, begun: Branch[QueryResult] | None, part: Understood, text: str
     ) -> Branch[QueryResult] | None:
-        """An answer that was begun, unless it is to something else than is asked."""
+        """Return the started answer, unless it answers another question."""
         if begun is None or (not part.unclear and part.question == text):
             return begun
         self._supersede(begun)
@@ -235,7 +235,7 @@ class TurnWorkflow(Workflow):
     async def _understand_one(
         self, text: str, history: tuple[Message, ...]
     ) -> Understood:
-        """Understand a message in a thread, by the summary too where it is needed."""
+        """Resolve a message in a thread, with the summary if needed."""
         with self._log.stage("contextualise", 1) as note:
             part = await asyncio.to_thread(self._understand, text, (), history)
             if part.unclear and self._summary is not None:
@@ -247,7 +247,7 @@ class TurnWorkflow(Workflow):
 
     @step
     async def answer(self, event: PartsEvent) -> AnswersEvent:
-        """Answer each part; what is unclear is asked back instead."""
+        """Answer each part; for an unclear part, ask back instead."""
         results: list[QueryResult]
         if event.begun is not None:
             results = [await event.begun.result()]
@@ -267,7 +267,7 @@ class TurnWorkflow(Workflow):
 
     @step
     async def check_subject(self, event: AnswersEvent) -> CheckedEvent:
-        """Refuse an answer whose passages do not speak of what is asked about."""
+        """Refuse an answer whose passages are not about the subject."""
         parts, results = list(event.parts), list(event.results)
         if self._settings.check_subject:
             with self._log.stage("check_subject", len(parts)) as note:
@@ -283,7 +283,7 @@ class TurnWorkflow(Workflow):
 
     @step
     async def join(self, event: CheckedEvent) -> JoinedEvent:
-        """Make one result of those of the parts, and show it."""
+        """Merge the results of the parts into one, and show it."""
         parts = tuple(
             Part(question=r.question, status=r.status, answer=r.answer)
             for r in event.results
@@ -292,12 +292,12 @@ class TurnWorkflow(Workflow):
         joined = self._with_log(join_results(event.results))
         outcome = TurnOutcome(joined, parts, unclear)
         self._context.show(outcome)
-        self._log = TraceLog()  # what is recorded so far is in the result
+        self._log = TraceLog()  # the records so far are in the result
         return JoinedEvent(outcome=outcome)
 
     @step
     async def suggest(self, event: JoinedEvent) -> StopEvent:
-        """Write questions that may be asked next; they never hold the answer up."""
+        """Write questions that may be asked next, without delaying the answer."""
         outcome: TurnOutcome = event.outcome
         steps, count = self._steps, self._settings.follow_ups
         questions: tuple[str, ...] = ()
@@ -317,7 +317,7 @@ class TurnWorkflow(Workflow):
         return StopEvent(result=replace(outcome, result=whole, follow_ups=questions))
 
     def _build_steps(self) -> ModelSteps | None:
-        """The model that takes steps; None, and a degradation, where there is none."""
+        """Return the model for steps; None and a degradation if there is none."""
         settings = self._settings
         wanted = {
             "conversation.summarise": settings.summarise,
@@ -336,7 +336,7 @@ class TurnWorkflow(Workflow):
     def _understand(
         self, text: str, before: Sequence[Understood], history: Sequence[Message]
     ) -> Understood:
-        """A part, with the part before it as the last thing that was said."""
+        """Resolve a part, with the part before it as the last message."""
         if before:
             understood = understand_part(text, before[-1].question)
         else:
@@ -348,7 +348,7 @@ class TurnWorkflow(Workflow):
         return understood
 
     def _clarify(self, part: Understood, history: Sequence[Message]) -> Understood:
-        """The part, or what is asked back of it; only where something was said."""
+        """Return the part, or a clarifying question if there is a history."""
         steps = self._steps if self._settings.clarify else None
         if steps is None or part.unclear or not history:
             return part
@@ -356,7 +356,7 @@ class TurnWorkflow(Workflow):
         return replace(part, unclear=reply, words=part.question) if reply else part
 
     def _try(self, name: str, n_in: int, work: Callable[[], T]) -> T | None:
-        """What a step of a model brings; None, and a degradation, where it fails."""
+        """Return the result of a model step; None and a degradation if it fails."""
         with self._log.stage(name, n_in) as note:
             try:
                 brought = work()
@@ -371,20 +371,20 @@ class TurnWorkflow(Workflow):
         self._log.degrade(Degradation(kind=kind, detail=f"left out: {what}{error}"))
 
     def _supersede(self, branch: Branch[QueryResult]) -> None:
-        """Stop an answer that was begun, and take its words back."""
+        """Stop a started answer, and withdraw its tokens."""
         with self._log.stage("supersede", 1):
             branch.supersede()
         report(TokenEvent(text="", restart=True))
 
     @staticmethod
     def _end(*branches: Branch[Any] | None) -> None:
-        """Stop what is no longer waited for."""
+        """Stop a task that is no longer needed."""
         for branch in branches:
             if branch is not None and branch.state is BranchState.ACTIVE:
                 branch.supersede()
 
     def _with_log(self, result: QueryResult) -> QueryResult:
-        """The result with the stages and degradations of the turn."""
+        """Return the result with the stages and degradations of the turn."""
         stages = (*self._log.stages, *result.trace.stages)
         notes = dict.fromkeys([*self._log.degradations, *result.degradations])
         return result.model_copy(
@@ -395,7 +395,7 @@ class TurnWorkflow(Workflow):
         )
 
     def _reply(self, question: str, text: str) -> QueryResult:
-        """A result that asks back; nothing was searched."""
+        """Return a result that asks back, without a search."""
         config_hash = self._config.hash("models", "query", "conversation")
         return QueryResult(
             question=question,
@@ -409,7 +409,7 @@ class TurnWorkflow(Workflow):
 
     @staticmethod
     def _refuse(result: QueryResult, text: str) -> QueryResult:
-        """The result without its answer; its quotes are the nearest passages."""
+        """Return the result without its answer; its quotes are the nearest passages."""
         return result.model_copy(
             update={
                 "status": Status.INSUFFICIENT,
@@ -426,14 +426,14 @@ def run_turn(workflow: TurnWorkflow, message: str) -> TurnOutcome:
     """Run the steps of a turn to the end.
 
     Args:
-        workflow: The steps; they are run once.
+        workflow: The steps; they run only once.
         message: The message.
 
     Returns:
         The outcome.
 
     Raises:
-        EltLlmError: As the step that raised it.
+        EltLlmError: The error of a step.
     """
 
     async def turn() -> TurnOutcome:
@@ -446,7 +446,7 @@ def run_turn(workflow: TurnWorkflow, message: str) -> TurnOutcome:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(turn())
-    # In a notebook a loop runs in this thread: the turn gets a thread of its own.
+    # In a notebook a loop runs in this thread, so the turn gets a separate thread.
     outcomes: list[TurnOutcome | BaseException] = []
     context = copy_context()
 

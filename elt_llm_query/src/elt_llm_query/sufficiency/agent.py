@@ -1,8 +1,8 @@
-"""An agent that chooses what else to look up, before the answer is written.
+"""An agent that chooses what else to look up before the answer is written.
 
 LlamaIndex's `FunctionAgent` for models that call tools, its `ReActAgent` for others. It
-collects passages and nothing else: what it says is not shown to anybody. The answer is
-written from passages and proven as that of any question.
+only collects passages; its own text is never shown. The answer is written from passages
+and proven like that of any question.
 """
 
 import asyncio
@@ -46,13 +46,13 @@ T = TypeVar("T")
 Protocol = Literal["auto", "function", "react"]
 
 SETTING = "query.sufficiency_options.most_"
-TOKENS = 300  # of one answer: a thought and a call
+TOKENS = 300  # limit of one response: a thought and a call
 _CITED = re.compile(r"\[(\d{1,3})\]")
 _OBSERVATION = re.compile(r"\n\s*Observation:.*", re.DOTALL)
 
 
 class ToolAgent(FunctionAgent):
-    """Calls its model in a thread, where a client that leaves ends the call."""
+    """Calls its model in a thread; a disconnected client ends the call."""
 
     @override
     async def _get_response(
@@ -67,7 +67,7 @@ class ToolAgent(FunctionAgent):
 
 
 class ThinkingAgent(ReActAgent):
-    """As `ToolAgent`, without the results of tools that a model makes up."""
+    """Like `ToolAgent`, without tool results that a model invents."""
 
     @override
     async def _get_response(self, current_llm_input: list[ChatMessage]) -> ChatResponse:
@@ -80,10 +80,10 @@ class ThinkingAgent(ReActAgent):
 
 
 class AgentStep(SufficiencyStep):
-    """Lets a model look up what it thinks is lacking, within a budget.
+    """Lets a model look up missing information, within a budget.
 
-    The passages that it names at its end come first, then all that were found, ordered
-    by the question; there are as many as before.
+    The passages that it names at its end come first, then all retrieved ones, ordered
+    by the question. The number of passages stays the same.
     """
 
     def __init__(self, llm: LLM, options: "AgentOptions") -> None:
@@ -109,10 +109,10 @@ class AgentStep(SufficiencyStep):
         )
 
     def _look_up(self, sources: FoundSources, tools: PassageTools, task: str) -> str:
-        """What the agent says at its end; where its budget is spent, nothing.
+        """Return the agent's last response; empty if its budget is spent.
 
         Raises:
-            ModelError: if the model fails.
+            ModelError: If the model fails.
         """
         options = self._options
         limits = {
@@ -148,7 +148,7 @@ class AgentStep(SufficiencyStep):
     def _merge(
         self, sources: FoundSources, shown: Nodes, fresh: Nodes, closing: str
     ) -> Nodes:
-        """As many passages as before: those the agent names, then the best."""
+        """Return as many passages as before: those the agent names, then the best."""
         numbers = [int(number) for number in _CITED.findall(closing)]
         named = [shown[n - 1] for n in numbers if 1 <= n <= len(shown)]
         best = sources.order([*sources.nodes, *fresh])
@@ -186,21 +186,21 @@ class AgentOptions(Strategy[SufficiencyStep | None]):
 
 
 def run_agent(agent: BaseWorkflowAgent, task: str, most_calls: int) -> str:
-    """Run an agent to its end in a thread of its own, and return what it says.
+    """Run an agent to its end in a separate thread, and return its last response.
 
     Args:
-        agent: It, with its tools.
-        task: The message that it begins with.
-        most_calls: Of its model; a gateway counts them too.
+        agent: The agent, with its tools.
+        task: Its first message.
+        most_calls: Maximum number of model calls; a gateway counts them too.
 
     Raises:
-        BudgetSpentError: if it does not come to an end.
-        ModelError: if its model fails, or LlamaIndex cannot work with its answers.
-        AbandonedError: if nobody waits for the question any more.
+        BudgetSpentError: If it does not finish within its budget.
+        ModelError: If its model fails, or LlamaIndex cannot parse its responses.
+        AbandonedError: If the client of the question has disconnected.
     """
 
     async def run() -> str:
-        # One round more: LlamaIndex discards the answer of the last.
+        # One more round, because LlamaIndex discards the response of the last one.
         return str(await agent.run(user_msg=task, max_iterations=most_calls + 1))
 
     try:
@@ -217,7 +217,7 @@ def run_agent(agent: BaseWorkflowAgent, task: str, most_calls: int) -> str:
 
 
 def _run_apart(work: Callable[[], T]) -> T:
-    """What work brings in a thread without an event loop, in the same context."""
+    """Return the result of work in a thread without an event loop, in this context."""
     brought: list[T] = []
     failed: list[BaseException] = []
     context = copy_context()
@@ -238,7 +238,7 @@ def _run_apart(work: Callable[[], T]) -> T:
 
 @contextmanager
 def _at_most(seconds: float) -> Iterator[None]:
-    """Inside it the question has this time. Raises BudgetSpentError after it."""
+    """Limit the time of the question inside. Raises BudgetSpentError after it."""
     outer = current()
     left = outer.seconds_left() if outer else None
     own = seconds if left is None else min(seconds, left)

@@ -1,7 +1,7 @@
-"""What an agent may do: search, read a section or a table, ask the model's graph.
+"""The tools of an agent: search, read a section or a table, query the model's graph.
 
-Every tool brings passages of the collections and nothing else. They are numbered in
-the order in which the agent was shown them.
+Every tool returns passages of the collections and nothing else. They are numbered in
+the order in which the agent saw them.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from elt_llm_query.llm_calls import fence
 from elt_llm_query.postprocessors.expansion import Neighbours
 from elt_llm_query.sufficiency.gap_rounds import FoundSources, Nodes
 
-# Passages of one search: the agent reads them all, and may search again.
+# Passages of one search; few, because the agent reads them all and may search again.
 SHOWN = 5
 # Chunks before and after a passage that are read as its section.
 AROUND = 6
@@ -28,11 +28,11 @@ NOTHING = "Nothing was found."
 
 
 class PassageTools:
-    """The tools of one question, and the passages that they brought.
+    """The tools of one question, and the passages that they returned.
 
     Args:
-        sources: The passages of the question, and the means to find more.
-        tokens: The most of one result.
+        sources: The passages of the question, and functions to find more.
+        tokens: Maximum number of tokens of one result.
         count: Counts tokens.
     """
 
@@ -47,14 +47,14 @@ class PassageTools:
 
     @property
     def passages(self) -> Nodes:
-        """The passages so far; the place in the list, from 1, is the number."""
+        """Return the passages so far; their numbers count from 1."""
         return list(self._shown.values())
 
     def show(self, nodes: Iterable[NodeWithScore]) -> str:
-        """Return passages as the agent reads them: whole ones, at least one.
+        """Return passages as text for the agent: whole ones, at least one.
 
         Args:
-            nodes: They, the best first.
+            nodes: The passages, best first.
         """
         written: list[str] = []
         room = self._tokens
@@ -71,7 +71,7 @@ class PassageTools:
         return "\n".join(["<passages>", *written, "</passages>"])
 
     def tools(self) -> list[FunctionTool]:
-        """Return what LlamaIndex's agents call."""
+        """Return the tools in the form of LlamaIndex's agents."""
         own: list[Callable[..., str]] = [
             *(self.search, self.read_section, self.read_table)
         ]
@@ -98,11 +98,11 @@ class PassageTools:
     def ask_model(self, question: str) -> str:
         """Ask the enterprise model for its elements and their relations."""
         graph = self._sources.ask_graph
-        assert graph is not None  # noqa: S101 - else it is not offered
+        assert graph is not None  # noqa: S101 - otherwise the tool is not offered
         return self._bring("ask_model", str(question).strip(), graph)
 
     def _bring(self, tool: str, asked: str, find: Callable[[str], Nodes]) -> str:
-        """The passages that a tool finds; in words, what is wrong with the call."""
+        """Return the passages of a tool call, or an error message."""
         log = self._sources.log
         with log.stage(f"tool:{tool}", 1) as note:
             note.top = ((asked, 0.0),)
@@ -154,7 +154,7 @@ class PassageTools:
         ]
 
     def _passage(self, number: str) -> NodeWithScore:
-        """The passage of a number. Raises ValueError, in words for the model."""
+        """Return a passage by number. Raises ValueError for the model."""
         passages = self.passages
         at = int(number) if number.isdecimal() else 0
         if not 1 <= at <= len(passages):
@@ -174,7 +174,7 @@ class PassageTools:
 
 def _make_tool(function: Callable[..., str]) -> FunctionTool:
     async def apart(**arguments: Any) -> str:
-        # LlamaIndex's own thread would not know who waits for the question.
+        # LlamaIndex's own thread would not have the context of the waiting client.
         return await asyncio.to_thread(function, **arguments)
 
     return FunctionTool.from_defaults(
@@ -185,7 +185,7 @@ def _make_tool(function: Callable[..., str]) -> FunctionTool:
 def _choose_table(
     tables: Sequence[Relation], place: provenance.Provenance
 ) -> Relation | None:
-    """The table that holds a passage, or the first one of its section."""
+    """Return the table that contains a passage, or the first one of its section."""
     holding = (table for table in tables if _is_in(table, place.span_start))
     beside = (t for t in tables if place.section and t.section == place.section)
     return next(holding, None) or next(beside, None)

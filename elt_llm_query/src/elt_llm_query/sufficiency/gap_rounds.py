@@ -22,7 +22,7 @@ from elt_llm_core.store import Collection
 from elt_llm_core.strategy import Models, Stage, Strategy
 from elt_llm_query.trace import TraceLog
 
-MOST_QUERIES = 2  # searches per round, as in the system that it was taken from
+MOST_QUERIES = 2  # searches per round, as in the original system
 Nodes = list[NodeWithScore]
 
 

@@ -29,7 +29,7 @@ from elt_llm_query.sufficiency.gap_rounds import (
     SourceGap,
 )
 
-TOKENS = 200  # of an answer: a sentence on what is missing, and two questions
+TOKENS = 200  # limit of a response: a sentence on what is missing, and two questions
 _GRADE = re.compile(r"(\d{1,3})\W+(yes|no|part(?:ly)?)", re.IGNORECASE)
 
 
@@ -96,7 +96,7 @@ class CragLook(Prompted, GapRounds):
         if "yes" in grades.values():
             return SourceGap((), nodes, "right")
         if grades and set(grades.values()) == {"no"}:
-            # A passage that was not shown was not graded.
+            # Passages beyond the shown ones were not graded.
             kept = [hit for n, hit in enumerate(nodes, 1) if grades.get(n) != "no"]
             return SourceGap(queries, kept, "wrong")
         return SourceGap(queries, nodes, "ambiguous")

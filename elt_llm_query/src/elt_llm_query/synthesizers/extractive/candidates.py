@@ -1,7 +1,7 @@
-"""Sentences that may answer a question, and how well each does.
+"""Sentences that may answer a question, with how well they cover its words.
 
-A candidate is a verbatim piece of one source. Its own words count fully, those of its
-heading, its neighbours and the rest of its source less.
+A candidate is a verbatim piece of one source. Its own words count fully; words of its
+heading, its neighbours and the rest of its source count less.
 """
 
 import re
@@ -49,16 +49,16 @@ _CAPTION = re.compile(
     r"(?:Table|Figure)\s+\w[\w.]{0,7}\s*[:.\u2013-]\s.*[^.!?]", re.DOTALL
 )
 _LONGEST_TITLE = 8  # words
-_TITLE_WORD = 4  # letters of a word that a title writes with a capital
+_TITLE_WORD = 4  # letters; titles capitalise words of this length
 
-AROUND = 3  # sentences on either side that may show what a sentence is about
-# What a word counts by where it is. A heading names the matter nearly as surely as the
-# sentence; beyond the neighbours a source may have gone on to something else. Set by
+AROUND = 3  # sentences on either side that may name its subject
+# Weight of a word by its position. A heading names the subject nearly as reliably as
+# the sentence; beyond the neighbours a source may have changed the subject. Set by
 # hand; see docs/explanation/measurements.md, "Thresholds".
 OWN, HEADING, NEIGHBOUR, REST = 1.0, 0.9, 0.6, 0.4
 
 
-Part = tuple[int, int, int]  # a passage's number, and a stretch of its text
+Part = tuple[int, int, int]  # index of a passage, and a span of its text
 
 
 class PlacedCell(NamedTuple):
@@ -75,25 +75,25 @@ class Passage:
 
     Attributes:
         label: Its label in the answer, for example `S1`.
-        node_id: The node it is from.
-        text: The verbatim text that is quoted from.
+        node_id: The id of its node.
+        text: The verbatim text; quotes are taken from it.
         heading: Title and section.
         section: The path of its section alone.
-        reading: What is searched where it says more than the text, as of a table row
-            with its headers.
+        reading: The searched text if it differs from `text`, as for a table row with
+            its headers.
         whole: Whether it is quoted as one piece.
-        about: Words that name what kind of thing it is.
-        sheet: Whether it is a fact sheet, of which the line asked for is quoted.
+        about: Words that name its kind.
+        sheet: Whether it is a fact sheet, of which only the requested line is quoted.
         cells: The cells of the table rows in it.
         rules: Which part of the text belongs to which rule.
-        goes_on: Whether the rule asked for has more than the passages hold.
+        goes_on: Whether the requested rule continues beyond the passages.
         language: Its language; empty for English.
-        place: Its document and its number in it; None where they are not known.
-        vector: The vector of its whole source, where one is stored.
-        beside: Whether it was not found itself but goes with one that was.
-        below: Of one beside, whether it goes on from one that was found.
-        parts: Of a whole table, the passages that it consists of.
-        reading_of_head: Of a whole table, its lead-in and its headers.
+        place: Its document and its number in it; None if unknown.
+        vector: The stored vector of its whole source, if any.
+        beside: Whether it was not retrieved itself but belongs to a retrieved source.
+        below: For a passage with `beside`: whether it continues a retrieved source.
+        parts: For a whole table: its passages.
+        reading_of_head: For a whole table: its lead-in and its headers.
     """
 
     label: str
@@ -118,31 +118,31 @@ class Passage:
 
     @cached_property
     def above(self) -> Sentence:
-        """What it is about: its heading, and what kind of thing it is."""
+        """Return the text that names its subject: its heading and its kind."""
         return read(f"{self.heading} {self.about}")
 
     def under(self, lead: str) -> Sentence:
-        """What a sentence of it is about that stands below `lead`."""
+        """Return the text that names the subject of a sentence below `lead`."""
         return read(f"{self.above.text}\n{lead}") if lead else self.above
 
     @cached_property
     def full_reading(self) -> Sentence:
-        """A whole passage as it is read: a row with its headers."""
+        """Return the searched text of a whole passage: a row with its headers."""
         return read(self.reading or self.text)
 
     @cached_property
     def whole_text(self) -> Sentence:
-        """All that is searched of a whole passage."""
+        """Return all searched text of a whole passage."""
         return read(f"{self.reading}\n{self.text}")
 
     @cached_property
     def stems(self) -> Vocabulary:
-        """Stems of the passage with its heading."""
+        """Return the stems of the passage with its heading."""
         return read(f"{self.heading} {self.about} {self.reading} {self.text}").stems
 
     @cached_property
     def header_words(self) -> frozenset[str]:
-        """The words of its cells' headers, in one case."""
+        """Return the words of its cells' headers in lower case."""
         headers = (word for cell in self.cells for word in read(cell.header).words)
         return frozenset(read(word).folded_line for word in headers)
 
@@ -152,17 +152,17 @@ class Candidate:
     """`passages[passage].text[start:end]`.
 
     Attributes:
-        passage: The place of its passage.
-        start: Where it begins in the passage.
-        end: Where it ends.
-        coverage: Share of the question's words that it and what is around it hold.
+        passage: The index of its passage.
+        start: Its start in the passage.
+        end: Its end in the passage.
+        coverage: Share of the question's words that it and its surroundings contain.
         fit: How well it has the form that the question asks for, 0 to 1.
-        wording: How an answer says it where that is not the text.
-        close: How near to each other the question's words are in it, 0 to 1.
-        own: Share of the question's words that are its own, 0 to 1.
-        opposed: Whether it negates what the question does not, or the reverse.
-        lead: What stands above it and is said of it, the highest first.
-        exact: Whether no more is quoted than these characters.
+        wording: The wording in an answer, if it differs from the text.
+        close: How close the question's words are to each other in it, 0 to 1.
+        own: Share of the question's words that it contains itself, 0 to 1.
+        opposed: Whether the sentence and the question differ in polarity.
+        lead: The lead-ins above it that apply to it, outermost first.
+        exact: Whether exactly these characters are quoted.
     """
 
     passage: int
@@ -183,17 +183,17 @@ class Candidate:
 
 
 class Leads(Protocol):
-    """Looks up what stands above a sentence and is said of it."""
+    """Finds the lead-ins above a sentence that apply to it."""
 
     def above(self, passage: int, sentence: Sentence) -> tuple[Part, ...]:
-        """Return its places, the highest first."""
+        """Return their positions, outermost first."""
 
     def text(self, parts: Sequence[Part]) -> str:
-        """Return what they say."""
+        """Return their text."""
 
 
 def lead_text(candidate: Candidate, passages: Sequence[Passage]) -> str:
-    """Return what stands above a candidate and is said of it."""
+    """Return the lead-ins above a candidate that apply to it."""
     return " ".join(passages[i].text[start:end] for i, start, end in candidate.lead)
 
 
@@ -205,21 +205,21 @@ def find_candidates(
 ) -> list[Candidate]:
     """Return pieces of the passages in reading order.
 
-    Those far from what the question names are left out, the row of a table that holds
-    its headers, and lists of references.
+    Pieces far from what the question names, the header row of a table, and reference
+    lists are left out.
 
     Args:
-        question: What is asked.
+        question: The question.
         passages: The sources.
         weights: Weights of the question's stems among these sources.
-        leads: Looks up what stands above a sentence.
+        leads: Finds the lead-ins above a sentence.
     """
     headers = {read(" ".join(c.header for c in p.cells)).folded_line for p in passages}
     candidates: list[Candidate] = []
     for index, passage in enumerate(passages):
         aside = passage.beside and not passage.below
         if aside or is_reference_heading(passage.section):
-            continue  # or titles of other works
+            continue  # reference lists contain titles of other works
         if not passage.whole:
             candidates += _in_prose(question, index, passage, weights, leads)
         elif read(passage.text).folded_line not in headers:
@@ -233,7 +233,7 @@ def _in_whole(
     passage: Passage,
     weights: Mapping[str, float],
 ) -> Iterator[Candidate]:
-    """The passage as one candidate; of a fact sheet what is asked for."""
+    """Yield the passage as one candidate; for a fact sheet the requested part."""
     text, above = passage.whole_text, passage.above
     own = text.stems | text.signs.in_other_form(question.weights, question.read.signs)
     if any(not match(n, own | above.stems) for n in question.names):
@@ -271,7 +271,7 @@ def _in_prose(
     weights: Mapping[str, float],
     leads: Leads,
 ) -> Iterator[Candidate]:
-    """Sentences and list items; a heading or a question answers nothing."""
+    """Yield sentences and list items; headings and questions are no answers."""
     all_sentences = sentences(passage.text)
     rest: Vocabulary = frozenset().union(*(s.stems for s in all_sentences))
     for place, sentence in enumerate(all_sentences):
@@ -302,7 +302,7 @@ def _in_prose(
 def _lists_counted(
     question: QuestionAnalysis, all_sentences: Sequence[Sentence], place: int
 ) -> bool:
-    """True for "The following criteria:" where the number of criteria is asked for."""
+    """Return True for "The following criteria:" if their number is asked for."""
     if not question.counted or place + 1 == len(all_sentences):
         return False
     sentence = all_sentences[place]
@@ -318,7 +318,7 @@ def _to_candidate(
     further: Layers,
     weights: Mapping[str, float],
 ) -> Candidate:
-    """A sentence as a candidate, with the words around it as further layers."""
+    """Return a sentence as a candidate, with its surroundings as further layers."""
     own = sentence.stems
     if not checked.opposed:
         own |= sentence.signs.in_other_form(question.weights, question.read.signs)
@@ -338,7 +338,7 @@ def _to_candidate(
 def _setting(
     passage: Passage, heading: Sentence, all_sentences: Sequence[Sentence], place: int
 ) -> Setting:
-    """The sentence, with the one before it where it refers back to that."""
+    """Return the sentence, with the one before it if it refers back to that."""
     sentence = all_sentences[place]
     before = all_sentences[max(place - 1, 0)].start
     after = all_sentences[min(place + 1, len(all_sentences) - 1)].end
@@ -349,7 +349,7 @@ def _setting(
 
 
 def surroundings(passage: Passage, candidate: Candidate) -> str:
-    """Return a candidate with its heading and, of prose, the sentences around it."""
+    """Return a candidate with its heading and, in prose, the adjacent sentences."""
     above = passage.above.text
     if passage.whole:
         return f"{above}\n{passage.whole_text.text}"
@@ -361,7 +361,7 @@ def surroundings(passage: Passage, candidate: Candidate) -> str:
 
 
 def _is_header(passage: Passage, sentence: Sentence) -> bool:
-    """True for the caption of a table in prose, and for the row of its headers."""
+    """Return True for the caption of a table in prose, and for a header row."""
     own = (
         {read(word).folded_line for word in sentence.words} if passage.cells else set()
     )
@@ -371,7 +371,7 @@ def _is_header(passage: Passage, sentence: Sentence) -> bool:
 
 
 def _is_heading(sentence: Sentence, heading: str) -> bool:
-    """True for a line that its source's heading repeats, or that is set like one."""
+    """Return True for a line that repeats its source's heading or looks like one."""
     titled = _NUMBERED.match(sentence.text) and all(
         w[0].isupper() for w in sentence.words if len(w) >= _TITLE_WORD and w.isalpha()
     )

@@ -1,6 +1,6 @@
 """The span to quote for an answering sentence.
 
-A list is quoted with its items, a sentence that refers back with the one before it.
+A list is quoted with its items, and a sentence that refers back with the one before it.
 """
 
 import re
@@ -24,8 +24,8 @@ from elt_llm_query.grounding.claim import Claim
 from elt_llm_query.synthesizers.extractive.candidates import Candidate, Passage
 
 _ITEM = re.compile(r"^\s*(?:[-*+\u2022\u00b7]|\(?\w{1,5}[.)])\s")
-_LONGEST_LIST = 900  # characters; a longer list is quoted up to there, as whole items
-_SAME = 0.8  # share of the shorter one's stems from which two sentences say the same
+_LONGEST_LIST = 900  # characters; longer lists are cut after a whole item
+_SAME = 0.8  # shared stems of the shorter sentence that make two equivalent
 
 
 def claim_of(passage: Passage, candidate: Candidate) -> Claim:
@@ -35,7 +35,7 @@ def claim_of(passage: Passage, candidate: Candidate) -> Claim:
         wording = candidate.wording or passage.reading or passage.text
         wording = re.sub(r"(?<![.;:,])\s*\n\s*", "; ", wording.strip())
     elif item := list_item(passage.text[start:end]):
-        # The term's line may carry marks in the file that are not in the text.
+        # The line of a term may have markup in the file that the text lacks.
         start += item.start
         wording = f"{item.term}: {passage.text[start:end]}"
     else:
@@ -46,9 +46,9 @@ def claim_of(passage: Passage, candidate: Candidate) -> Claim:
 
 
 def rule_claims(question: QuestionAnalysis, passages: Sequence[Passage]) -> list[Claim]:
-    """Return the text of the requested rule, with those below it.
+    """Return the text of the requested rule, with the rules below it.
 
-    Of the first form of its number that any passage has; nothing if none has it.
+    The first form of its number that occurs in a passage is used; empty if none occurs.
     """
     for form in question.rule.whole:
         claims = [
@@ -64,7 +64,7 @@ def rule_claims(question: QuestionAnalysis, passages: Sequence[Passage]) -> list
 def section_claims(
     question: QuestionAnalysis, passages: Sequence[Passage], most: int
 ) -> list[Claim]:
-    """Return the passages of the section that a question asks for by name.
+    """Return the passages of the section that a question names.
 
     Args:
         question: The question.
@@ -80,7 +80,7 @@ def section_claims(
 
 
 def _section_claim(passage: Passage, name: str) -> Claim:
-    """A passage without the line that only repeats its heading."""
+    """Return a passage without a line that only repeats its heading."""
     first, _, _ = passage.text.partition("\n")
     start = len(first) if bare_heading(first) == name else 0
     text = passage.text[start:]
@@ -90,7 +90,7 @@ def _section_claim(passage: Passage, name: str) -> Claim:
 
 
 def _rule_claim(passage: Passage, start: int, end: int) -> Claim:
-    """The whole sentences of the stretch: a rule is not quoted in part."""
+    """Return the whole sentences of the span: a rule is not quoted in part."""
     inside = [s for s in sentences(passage.text) if start <= s.start < end]
     first, last = (inside[0].start, inside[-1].end) if inside else (start, end)
     wording = re.sub(r"\s+", " ", passage.text[first:last]).strip()
@@ -98,7 +98,7 @@ def _rule_claim(passage: Passage, start: int, end: int) -> Claim:
 
 
 def say_the_same(one: Candidate, other: Candidate, passages: Sequence[Passage]) -> bool:
-    """Return whether two candidates overlap, or have nearly the same words."""
+    """Return whether two candidates overlap or have nearly the same words."""
     if one.passage == other.passage:
         first, second = (_widen(passages[c.passage].text, c) for c in (one, other))
         if first[0] < second[1] and second[0] < first[1]:
@@ -110,9 +110,9 @@ def say_the_same(one: Candidate, other: Candidate, passages: Sequence[Passage]) 
 def drop_bare_leads(
     candidates: Sequence[Candidate], passages: Sequence[Passage]
 ) -> list[Candidate]:
-    """Return the candidates without sentences that open a list of another passage.
+    """Return the candidates without lead-ins whose list is in another passage.
 
-    "The official events are:" answers nothing where its items are not there.
+    "The official events are:" is no answer without its items.
     """
     return [c for c in candidates if not _is_bare_lead(passages[c.passage], c)]
 
@@ -125,7 +125,7 @@ def _is_bare_lead(passage: Passage, candidate: Candidate) -> bool:
 
 
 def _widen(text: str, candidate: Candidate) -> tuple[int, int]:
-    """The span of what is quoted for a sentence of prose."""
+    """Return the span to quote for a sentence of prose."""
     if candidate.exact:
         return candidate.start, candidate.end
     all_sentences = sentences(text)
@@ -139,7 +139,7 @@ def _widen(text: str, candidate: Candidate) -> tuple[int, int]:
 
 
 def _list_end(all_sentences: Sequence[Sentence], at: int) -> int:
-    """The end of the last item where the sentence opens a list, else its own end."""
+    """Return the end of the last item of a list, or of a plain sentence."""
     here = all_sentences[at]
     end = here.end
     after = all_sentences[at + 1].text if at + 1 < len(all_sentences) else ""

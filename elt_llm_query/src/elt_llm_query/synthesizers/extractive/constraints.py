@@ -1,7 +1,8 @@
-"""What the one sentence that answers must itself say, whatever is around it.
+"""Requirements that the answering sentence itself must meet, whatever surrounds it.
 
-Close is not the same: "Level 9" is not "Level 3", "before" not "after", and what one
-official must do says nothing of another. Each demand is read from the question's form.
+Similar is not equal: "Level 9" is not "Level 3", "before" is not "after", and a duty of
+one official does not apply to another. Each requirement is read from the question's
+form.
 """
 
 import re
@@ -54,7 +55,7 @@ _AGENT = re.compile(
 )
 _LONG_NAME = re.compile(rf"(?<=\s)(?P<name>{_NAMED}+)")
 _STRICT = frozenset([Form.NUMBER, Form.TIME, Form.PERSON])
-# "part-time", "two-factor": what is said of others is not said of what these restrict.
+# "part-time", "two-factor": statements about other kinds do not apply to this kind.
 _COMPOUND = re.compile(
     r"(?<![\w-])(?!(?:non|un|in)-)[A-Za-z]{2,}(?:-[A-Za-z]{2,})+(?![\w-])"
 )
@@ -75,7 +76,7 @@ _HOW_MUCH = re.compile(rf"\bhow\s+(?P<noun>{'|'.join(MEASURED)})\b", re.IGNORECA
 
 @dataclass(frozen=True)
 class Setting:
-    """A candidate's words: its own, those of its heading, and with its neighbours'."""
+    """A candidate's words: its own, its heading's, and those with its neighbours'."""
 
     own: Sentence
     heading: Sentence
@@ -83,13 +84,13 @@ class Setting:
 
     @property
     def under_heading(self) -> Sentence:
-        """Its own words under its heading."""
+        """Return its own words and those of its heading."""
         return read(f"{self.heading.text}\n{self.own.text}")
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A noun with a mark of its own, "Level 9": that pair, or the noun with another."""
+    """A noun with an identifier, "Level 9": that pair, or the noun with another one."""
 
     same: re.Pattern[str]
     other: re.Pattern[str]
@@ -97,7 +98,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Attribute:
-    """What can be measured ("age"), and the stems and symbols of its units."""
+    """A measurable attribute ("age"), with the stems and symbols of its units."""
 
     noun: str
     units: Vocabulary
@@ -106,17 +107,17 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Demands:
-    """What the answer to a question must itself say, read from the question once.
+    """The requirements of a question for its answer, read from it once.
 
     Attributes:
         codes: Each "AAL4", as people write it.
         pairs: Each "Level 9".
-        ordinals: Words one of which has to be there, for each "second".
+        ordinals: Alternative words for each "second"; one of them is required.
         sides: Patterns of a wrong side and the right one, for "before" and "after".
-        names: Who acts, and other names of two words, as stems with spaces around.
-        attribute: What is measured, where that is asked for.
+        names: Actors, and other names of two words, as stems with spaces around.
+        attribute: The requested measurable attribute, if any.
         compounds: Each "part-time", as people write it.
-        rates: Stems of the units of each "per year", where a number is asked for.
+        rates: Stems of the units of each "per year", if a number is asked for.
     """
 
     codes: tuple[re.Pattern[str], ...]
@@ -131,7 +132,7 @@ class Demands:
 
 @lru_cache(maxsize=64)
 def demands_of(text: str) -> Demands:
-    """Return what a question demands of the sentence that answers it."""
+    """Return the requirements of a question for the answering sentence."""
     question = analyse(text)
     ordinals = re.findall(r"\w+", _NO_ORDINAL.sub(" ", text.lower()))
     return Demands(
@@ -153,7 +154,7 @@ def demands_of(text: str) -> Demands:
 
 
 def meets(question: QuestionAnalysis, setting: Setting) -> bool:
-    """Return whether the candidate says what its question demands of the answer."""
+    """Return whether the candidate meets the requirements of its question."""
     demands = demands_of(question.text)
     return (
         _has_codes(demands, setting)
@@ -167,7 +168,7 @@ def meets(question: QuestionAnalysis, setting: Setting) -> bool:
 
 
 def _has_codes(demands: Demands, setting: Setting) -> bool:
-    """Every "AAL4" of the question is near the candidate, whole."""
+    """Return True if every "AAL4" of the question is near the candidate, in full."""
     if not demands.codes:
         return True
     text = f"{setting.heading.text}\n{setting.near.text}"
@@ -175,7 +176,7 @@ def _has_codes(demands: Demands, setting: Setting) -> bool:
 
 
 def _has_restrictors(demands: Demands, setting: Setting) -> bool:
-    """Every "part-time" and every "per year" of the question is near the candidate."""
+    """Return True if every "part-time" and "per year" is near the candidate."""
     if not demands.compounds and not demands.rates:
         return True
     text = f"{setting.heading.text}\n{setting.near.text}"
@@ -186,7 +187,10 @@ def _has_restrictors(demands: Demands, setting: Setting) -> bool:
 
 
 def _compound_pattern(compound: str) -> re.Pattern[str]:
-    """The words side by side, with or without the hyphen, the last one inflected."""
+    """Return a pattern of adjacent words, the last one possibly inflected.
+
+    A hyphen between the words is optional.
+    """
     *first, last = compound.split("-")
     begins = stem(last) if last.lower().startswith(stem(last)) else last[:-2]
     ending = re.escape(begins)
@@ -208,7 +212,7 @@ def _pairs(asked: str) -> Iterator[Pair]:
 
 
 def _has_pair(pair: Pair, setting: Setting) -> bool:
-    """The "Level 9" of the question is there as that pair."""
+    """Return True if the "Level 9" of the question occurs as that pair."""
     if pair.same.search(setting.under_heading.text):
         return True
     other = pair.other.search(setting.own.text)
@@ -216,7 +220,7 @@ def _has_pair(pair: Pair, setting: Setting) -> bool:
 
 
 def _is_pair(noun: str, mark: str, after: str) -> bool:
-    """False for "in 5", "May 5" and "scored 3 goals"."""
+    """Return False for "in 5", "May 5" and "scored 3 goals"."""
     lowered = noun.lower()
     if lowered in STOP_WORDS | MONTHS | NUMBER_WORDS.keys():
         return False
@@ -237,7 +241,7 @@ def _pair_pattern(noun: str, mark: str) -> re.Pattern[str]:
 
 
 def _has_ordinals(demands: Demands, setting: Setting) -> bool:
-    """A "second" of the question is a "second" or "2nd" of the sentence."""
+    """Return True if the sentence has a "second" or "2nd" for a "second"."""
     if not demands.ordinals:
         return True
     own = {w.lower() for w in re.findall(r"\w+", setting.under_heading.text)}
@@ -245,7 +249,7 @@ def _has_ordinals(demands: Demands, setting: Setting) -> bool:
 
 
 def _sides(asked: str) -> tuple[re.Pattern[str], re.Pattern[str]] | None:
-    """The pattern of the side that is not asked for, and of the one that is."""
+    """Return the patterns of the wrong side and of the requested one."""
     for here, there in ((_BEFORE, _AFTER), (_AFTER, _BEFORE)):
         if here.search(asked) and not there.search(asked):
             return there, here
@@ -253,7 +257,7 @@ def _sides(asked: str) -> tuple[re.Pattern[str], re.Pattern[str]] | None:
 
 
 def _other_side(demands: Demands, own: str) -> bool:
-    """True if the question asks for "before" and the sentence has only "after"."""
+    """Return True if the question asks for "before" and the text has only "after"."""
     if demands.sides is None:
         return False
     wrong, right = demands.sides
@@ -261,7 +265,7 @@ def _other_side(demands: Demands, own: str) -> bool:
 
 
 def _names(question: QuestionAnalysis) -> Iterator[str]:
-    """Who acts in the question, and where it counts any name of two words."""
+    """Return the actors in the question, and names of two words if they matter."""
     for pattern in (_AGENT, _LONG_NAME):
         if pattern is _AGENT or question.form in _STRICT:
             for name in pattern.finditer(question.text):
@@ -280,7 +284,10 @@ def _attribute(question: QuestionAnalysis) -> Attribute | None:
 
 
 def _has_attribute(attribute: Attribute | None, own: Sentence) -> bool:
-    """An age is given by "age" or in years, an area by "area" or in square metres."""
+    """Return True if the text has the word or a unit of the attribute.
+
+    An age is given by "age" or in years, an area by "area" or in square metres.
+    """
     return attribute is None or bool(
         match(attribute.noun, own.stems)
         or attribute.units & own.stems
@@ -288,7 +295,7 @@ def _has_attribute(attribute: Attribute | None, own: Sentence) -> bool:
     )
 
 
-# A negated statement does not answer who does something, or what may be done.
+# A negated statement does not answer who does something or what may be done.
 _AFFIRMED = re.compile(
     r"^\W*(?:(?:to|by|from|with|for)\s+)?(?:who|whom|whose|where)\b"
     r"|^\W*(?:what|which)\b.*\b(?:may|can|must|shall|should)\b"
@@ -301,8 +308,8 @@ _AFFIRMED = re.compile(
 def agrees(question: QuestionAnalysis, setting: Setting) -> bool:
     """Return whether a sentence negates the question's words as the question does.
 
-    A word that the sentence itself does not hold is looked for in its heading, then
-    near it; one that the question negates must be there, negated.
+    A word that is not in the sentence is looked up in its heading and then near it; a
+    word that the question negates must occur negated.
     """
     asked = question.read.signs
     layers = [setting.own, setting.heading, setting.near]
@@ -316,7 +323,7 @@ def agrees(question: QuestionAnalysis, setting: Setting) -> bool:
 
 
 class FormCheck(NamedTuple):
-    """How well a sentence has the form asked for, 0 to 1, and whether it is opposed."""
+    """How well a sentence has the requested form, 0 to 1, and whether it is opposed."""
 
     fit: float
     opposed: bool
@@ -325,16 +332,16 @@ class FormCheck(NamedTuple):
 def check_sentence(
     question: QuestionAnalysis, sentence: Sentence, setting: Setting
 ) -> FormCheck | None:
-    """Return how a sentence fits its question, or None where it misses a demand."""
+    """Return how a sentence fits its question; None if it fails a requirement."""
     if not meets(question, setting):
         return None
     opposed = not agrees(question, setting)
     return FormCheck(form_fit(question, sentence.text), opposed)
 
 
-NEAR = 5  # words between a number and what it counts
-# Fit of a number that is not near what is counted: more than an open form (.5), as a
-# number is there, and less than one that is.
+NEAR = 5  # words between a number and its noun
+# Fit of a number that is not near the counted noun: more than an open form (.5),
+# because there is a number, and less than a number near the noun.
 UNCOUNTED = 0.6
 
 _TIME_WORDS = MONTHS | TIME_UNITS
@@ -355,7 +362,7 @@ _OF_RULES = re.compile(
 )
 _SPELT = "|".join(NUMBER_WORDS)
 _UNITS = "|".join(sorted(TIME_UNITS))
-# "two-factor", "no one", "one of the": number words that count nothing.
+# "two-factor", "no one", "one of the": number words that are not counts.
 _NO_COUNT = re.compile(
     rf"\b(?:{_SPELT})-(?!(?:{_SPELT}|{_UNITS})\b)[a-z]+"
     r"|\b(?:no|any|the|this|that|each|every)\s+one\b|\bone\s+(?:another|of)\b",
@@ -369,7 +376,7 @@ _CLOCK = re.compile(
     r"|\b(?:half|quarter)\s+(?:past|to)\b",
     re.IGNORECASE,
 )
-# "at 8": an hour that counts nothing, as what follows it has no number.
+# "at 8": an hour, not a count, if no noun follows.
 _HOUR = re.compile(
     rf"\b(?:at|from|until|till|by|before|after)\s+(?:[01]?\d|2[0-4]|{_SPELT})\b"
     r"(?![^\W_]|[-.,:/]\d|\s*[^\w\s.,;:!?)])\W*(?P<next>\w*)",
@@ -378,14 +385,14 @@ _HOUR = re.compile(
 
 
 def form_fit(question: QuestionAnalysis, text: str) -> float:
-    """Return how well a text has the form that is asked for.
+    """Return how well a text has the requested form.
 
-    A number that the question itself names answers nothing, nor does that of a rule; a
-    lower bound does not answer a question for an upper one.
+    A number that the question itself names is no answer, nor is the number of a rule; a
+    lower bound does not answer a question about an upper one.
 
     Returns:
-        1 where the text has the form, 0 where it lacks it, .5 where no form is asked
-        for; of a definition how plain it is.
+        1 if the text has the form, 0 if it lacks it, .5 if no form is requested; for a
+        definition, how explicit it is.
     """
     if question.form is Form.DEFINITION:
         return grade(question.term, text)
@@ -400,7 +407,7 @@ def form_fit(question: QuestionAnalysis, text: str) -> float:
 
 
 def _number_fit(question: QuestionAnalysis, text: str) -> float:
-    """How well a number answers how many, how long or how often."""
+    """Return how well a number answers how many, how long or how often."""
     if question.often and not read(text).stems.isdisjoint(_FREQUENCY):
         return 1.0
     asked, sentence = question.read.numbers, read(text)
@@ -419,7 +426,7 @@ def _number_fit(question: QuestionAnalysis, text: str) -> float:
 
 
 def _tells_when(question: QuestionAnalysis, text: str) -> bool:
-    """True for a date, a span, an hour, or a day that the question does not name."""
+    """Return True for a date, period, time, or a day not named by the question."""
     days = DAYS - question.read.lower_words
     if not read(text).lower_words.isdisjoint(_TIME_WORDS | _TEMPORAL | days):
         return True
@@ -430,7 +437,7 @@ def _tells_when(question: QuestionAnalysis, text: str) -> bool:
 
 
 def _wrong_bound(question: QuestionAnalysis, text: str) -> bool:
-    """True if an upper bound is asked for and a lower one given, or the reverse."""
+    """Return True if the text gives the opposite bound of the requested one."""
     for asked, wrong in ((_UPPER, _LOWER), (_LOWER, _UPPER)):
         if asked.search(question.text) and not wrong.search(question.text):
             return bool(wrong.search(text)) and not asked.search(text)

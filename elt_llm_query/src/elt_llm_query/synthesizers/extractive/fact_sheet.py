@@ -1,7 +1,7 @@
-"""The one line of a fact sheet that answers, and the row of a table that does.
+"""The answering line of a fact sheet, and the answering row of a table.
 
-A fact sheet is its name, then lines "Label: value", a description without a label, and
-sentences on how it is related to others.
+A fact sheet consists of its name, lines "Label: value", a description without a label,
+and sentences about its relations.
 """
 
 import re
@@ -19,17 +19,17 @@ _DESCRIPTION = frozenset(map(stem, ["describe", "description", "definition", "de
 _RELATED = frozenset(map(stem, ["related", "connected", "linked"]))
 _RELATIONS = _RELATED | frozenset(map(stem, ["relationship", "connection", "link"]))
 
-# Fits of a line. They are ordered, not measured: the line that is asked for of a sheet
-# that is named, then the description, then the line of a sheet of another name, then a
-# line that only holds some of the words.
+# Fits of a line. Their order matters, not their values: the requested line of the named
+# sheet, then the description, then the line of a sheet of another name, then a line
+# that only contains some of the words.
 ASKED = 1.0
 DESCRIBED = 0.9
-OTHER_NAME = 0.8  # from this fit on the line is the one asked for
+OTHER_NAME = 0.8  # the least fit of a requested line
 SOME_WORDS = 0.7
 
 
 class SheetLine(NamedTuple):
-    """`text[start:end]`; `label` is empty where the line has none."""
+    """`text[start:end]`; `label` is empty if the line has none."""
 
     start: int
     end: int
@@ -38,12 +38,12 @@ class SheetLine(NamedTuple):
 
     @property
     def read(self) -> Sentence:
-        """Its value, read."""
+        """Return its value with its analysis."""
         return read(self.value)
 
 
 class Pick(NamedTuple):
-    """What is quoted of a sheet, how an answer says it, and its fit, 0 to 1."""
+    """The quoted part of a sheet, its wording in an answer, and its fit, 0 to 1."""
 
     start: int
     end: int
@@ -52,10 +52,10 @@ class Pick(NamedTuple):
 
 
 def pick_line(question: QuestionAnalysis, text: str) -> Pick | None:
-    """Return the line asked for, or None if the question is for none in particular.
+    """Return the requested line, or None if the question asks for none in particular.
 
     Args:
-        question: What is asked.
+        question: The question.
         text: The text of the fact sheet.
     """
     name, *rest = _read_lines(text)
@@ -72,7 +72,7 @@ def pick_line(question: QuestionAnalysis, text: str) -> Pick | None:
     if question.form is Form.DEFINITION or _DESCRIPTION & asked.keys():
         labelled = [x for x in rest if x.label]
         return _pick_description(question, text, name, described or labelled)
-    if question.form is Form.PERSON:  # a status or label is no one
+    if question.form is Form.PERSON:  # a status or label is not a person
         rest = [x for x in rest if not x.label]
     return _pick_by_value(question, text, name, rest)
 
@@ -80,7 +80,7 @@ def pick_line(question: QuestionAnalysis, text: str) -> Pick | None:
 def _pick_description(
     question: QuestionAnalysis, text: str, name: SheetLine, lines: Sequence[SheetLine]
 ) -> Pick | None:
-    """The description; without one the first label is a weak substitute."""
+    """Return the description, or the first label as a weak substitute."""
     if not lines:
         return None
     fit = DESCRIBED if _is_named(question, name.value) else 0.5
@@ -90,15 +90,15 @@ def _pick_description(
 
 
 def _is_named(question: QuestionAnalysis, name: str) -> bool:
-    """True where the question holds the name, word for word."""
+    """Return True if the question contains the name literally."""
     return read(name).folded_line in question.read.folded_line
 
 
 def asks_for_cell(question: QuestionAnalysis, reading: str) -> bool:
-    """Return whether the row of a table has a cell that is asked for.
+    """Return whether the question asks for a cell of the row of a table.
 
-    The question holds the whole of the row's first cell, and the header of another
-    whose value it does not give.
+    The question contains the whole first cell of the row, and the header of another
+    cell whose value it does not give.
     """
     cells = [c.partition(": ") for c in reading.split(" - ", 1)[-1].split(" | ")]
     known = question.read.stems
@@ -112,7 +112,7 @@ def asks_for_cell(question: QuestionAnalysis, reading: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _read_lines(text: str) -> tuple[SheetLine, ...]:
-    """The lines of a sheet that hold something; the first is its name."""
+    """Return the non-empty lines of a sheet; the first is its name."""
     lines: list[SheetLine] = []
     for line in re.finditer(r"\S[^\n]*", text):
         written = line[0].rstrip()
@@ -123,7 +123,7 @@ def _read_lines(text: str) -> tuple[SheetLine, ...]:
 
 
 def _stems_beside(question: QuestionAnalysis, name: str) -> dict[str, int]:
-    """Stems of the question without the sheet's name, and their first places."""
+    """Return the question's stems without the sheet's name, with their positions."""
     left = re.sub(re.escape(name), " ", question.text, flags=re.IGNORECASE)
     places: dict[str, int] = {}
     for place, word_stem in enumerate(read(left).stem_list):
@@ -134,9 +134,9 @@ def _stems_beside(question: QuestionAnalysis, name: str) -> dict[str, int]:
 def _labelled_line(
     question: QuestionAnalysis, rest: Sequence[SheetLine], asked: Mapping[str, int]
 ) -> SheetLine | None:
-    """The line whose label is asked for: the first that the question names.
+    """Return the line of the first label that the question names.
 
-    A label whose value is in the question is given, not asked for.
+    A label whose value is in the question is given, not requested.
     """
     known = frozenset(asked)
     fitting = []
@@ -150,7 +150,7 @@ def _labelled_line(
 
 
 def _relates(line: SheetLine, name: SheetLine, rest: Sequence[SheetLine]) -> bool:
-    """True for a sentence that begins or ends with the name or a value of the sheet."""
+    """Return True for a sentence that begins or ends with the name or a value."""
     if line.label:
         return False
     if line is name:
@@ -163,7 +163,7 @@ def _relates(line: SheetLine, name: SheetLine, rest: Sequence[SheetLine]) -> boo
 def _pick_by_value(
     question: QuestionAnalysis, text: str, name: SheetLine, rest: Sequence[SheetLine]
 ) -> Pick | None:
-    """The line that has most of the words that the name leaves open."""
+    """Return the line with most of the question's words besides the name."""
     wanted = question.weights.keys() - name.read.stems
     common = [(len(x.read.stems & wanted), -x.start, x) for x in rest]
     shared, _, line = max(common, default=(0, 0, name))
@@ -179,7 +179,7 @@ def _pick(text: str, name: SheetLine, line: SheetLine, fit: float) -> Pick:
 
 
 def _pick_relations(text: str, lines: Sequence[SheetLine]) -> Pick:
-    """Lines that follow each other, as one quote; more lines are better."""
+    """Return consecutive lines as one quote; more lines are better."""
     last = lines[0]
     count = 1
     for line in lines[1:]:

@@ -1,4 +1,4 @@
-"""What is known of each sentence or row that may answer, as named numbers."""
+"""Named features of each sentence or row that may answer."""
 
 import math
 import re
@@ -27,8 +27,8 @@ from elt_llm_query.synthesizers.extractive.candidates import (
 )
 from elt_llm_query.synthesizers.extractive.meanings import Features
 
-# What is also told relative to the other sentences: how far behind the best of them,
-# and how far before the next.
+# Features that are also given relative to the other sentences: the distance to the best
+# one, and the lead over the next one.
 RELATIVE = (
     "cosine",
     "match_with_heading",
@@ -36,8 +36,9 @@ RELATIVE = (
     "coverage",
     "source_cosine",
 )
-# What is told only as how far behind the best. As it stands it tells documents with
-# sections from those without, and would be fitted to how often either has an answer.
+# Features that are given only as the distance to the best one. Their absolute values
+# separate documents with sections from those without, so that a fit would learn how
+# often each of these has an answer.
 BEHIND = ("section_coverage", "section_named")
 _CAUSE = re.compile(rf"\b(?:{phrases(CAUSES)})", re.IGNORECASE)
 _DATED = MONTHS | TIME_UNITS
@@ -52,10 +53,10 @@ def to_features(
     """Return the named features of each candidate, in their order.
 
     Args:
-        question: What is asked.
+        question: The question.
         candidates: The sentences and rows that are compared with one another.
         passages: The sources.
-        meanings: What `compare_meanings` says of each.
+        meanings: The result of `compare_meanings` for each.
     """
     rows = [
         _of_words(question, candidate, passages) | meaning
@@ -72,7 +73,7 @@ def to_features(
 
 
 def lacks_words(row: Features) -> bool:
-    """Return whether the source of a candidate lacks a telling word of the question."""
+    """Return whether the source of a candidate lacks a content word of the question."""
     return row["missing_in_passage"] > 0
 
 
@@ -87,7 +88,7 @@ def _add_relative(rows: Sequence[Features], name: str) -> None:
 def _of_words(
     question: QuestionAnalysis, candidate: Candidate, passages: Sequence[Passage]
 ) -> Features:
-    """What a sentence or row says, and what is said around it."""
+    """Return features of the words of a sentence or row and around it."""
     passage = passages[candidate.passage]
     all_sentences = (
         (passage.full_reading,) if passage.whole else sentences(passage.text)
@@ -96,7 +97,7 @@ def _of_words(
     if not passage.whole:
         place = sentence_index(passage.text, candidate.start) or 0
     sentence = all_sentences[place]
-    # "Uninsured" is there where "not insured" is.
+    # "Uninsured" matches "not insured".
     other_form = sentence.signs.in_other_form(question.weights, question.read.signs)
     lead = passage.under(lead_text(candidate, passages)).stems
     near: Vocabulary = lead.union(
@@ -127,7 +128,7 @@ def _of_words(
 
 
 def _of_section(question: QuestionAnalysis, passage: Passage) -> Features:
-    """Whether its section is what the question names, and nothing further."""
+    """Return features of whether its section is exactly what the question names."""
     section = read(passage.section.rpartition(" > ")[2])
     headed = [w for w in section.words if w.isalpha() and w.lower() not in STOP_WORDS]
     asked = frozenset(question.weights)
@@ -141,9 +142,9 @@ def _of_section(question: QuestionAnalysis, passage: Passage) -> Features:
 def _of_answer_type(
     question: QuestionAnalysis, sentence: Sentence, new: Sequence[str]
 ) -> Features:
-    """Whether it holds what "how many", "when", "who", "where" or "why" asks for."""
+    """Return features of the answer type: "how many", "when", "who" and the like."""
     asked = question.read.lower_words
-    # The word that opens a sentence has a capital whatever it names.
+    # The first word of a sentence is capitalised whether or not it is a name.
     named = any(word[0].isupper() for word in new if word != sentence.words[0])
     dated = (
         sentence.lower_words & _DATED

@@ -1,8 +1,8 @@
-"""What stands above a sentence and is said of it: the lead-in of its list, its rule.
+"""Lead-ins above a sentence that apply to it: of its list, or of its rule.
 
 "10f4) Square-1: at most 45 degrees" answers how far a puzzle may be misaligned only
 below "10f) Limits of acceptable misalignment:". The words of such a lead-in count as
-those of a heading, and where they tell what the sentence is about they are quoted.
+words of a heading. If they name the subject of the sentence, they are quoted.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,19 +27,19 @@ from elt_llm_query.postprocessors.collection_step import (
 from elt_llm_query.synthesizers.extractive.candidates import Candidate, Part, Passage
 from elt_llm_query.synthesizers.extractive.list_stems import Items, read_items
 
-# Chunks around a source among which the rules above and below its own are looked for: a
-# rule with more parts than that is a chapter.
+# Chunks around a source that are searched for the rules above and below its own; a rule
+# with more parts is a chapter.
 NEAR = 12
-BELOW_KEY = "below"  # on a chunk that goes on from a source
-LEVELS = 2  # rules above a sentence: what is further up is the matter of the section
+BELOW_KEY = "below"  # key of a chunk that continues a source
+LEVELS = 2  # rules above a sentence; higher ones are the subject of the section
 
 
 class LeadIns(CollectionStep):
-    """Behind the nodes the chunks above and below them that belong to what they say.
+    """Appends to the nodes the chunks above and below that complete them.
 
-    Above is the rule over the one a node begins with, and of a node that begins with an
-    item of a list the chunk before it. Below are the rules under the one a node ends
-    with, and of a node that ends with a lead-in the chunk after it; these are marked.
+    Above are the rule over the one that begins a node and, for a node that begins with
+    a list item, the chunk before it. Below are the rules under the one that ends a node
+    and, for a node that ends with a lead-in, the chunk after it; these are marked.
     """
 
     @override
@@ -56,7 +56,7 @@ class LeadIns(CollectionStep):
         return [*nodes, *added]
 
     def _around(self, hit: NodeWithScore, outlines: Outlines) -> list[TextNode]:
-        """The chunks of a node's section that stand above it or go on from it."""
+        """Return the chunks of a node's section that are above it or continue it."""
         home, place = self.home(hit.node), provenance.read(hit.node)
         needs = _needs_of(hit.node.get_content(), place)
         if home is None or needs is None:
@@ -83,11 +83,11 @@ class LeadIns(CollectionStep):
 
 
 class _Needs(NamedTuple):
-    """Which chunks of its section belong to a chunk.
+    """Which chunks of its section a chunk needs.
 
-    `above` and `over` are the rules above its first one and its own last one; `item`
-    says whether it begins with an item or refers to what is before it, `leads` whether
-    it ends with a lead-in.
+    `above` and `over` are the rules above its first one and its last one; `item` is
+    whether it begins with an item or refers back, `leads` whether it ends with a
+    lead-in.
     """
 
     above: frozenset[str]
@@ -96,13 +96,13 @@ class _Needs(NamedTuple):
     leads: bool
 
     def is_above(self, node: TextNode, distance: int) -> bool:
-        """Whether it holds a rule above, or is the chunk that is referred to."""
+        """Return whether it contains a rule above, or is the chunk referred to."""
         if not self.above.isdisjoint(_rules_of(node)):
             return True
         return self.item and distance == 1
 
     def is_below(self, node: TextNode, distance: int) -> bool:
-        """Whether it begins with a rule right below, or with an item that is led in."""
+        """Return whether it begins with a rule below, or an introduced item."""
         rules = _rules_of(node)
         if self.over and rules:
             return parent(rules[0]) == self.over
@@ -110,7 +110,7 @@ class _Needs(NamedTuple):
 
 
 def _needs_of(text: str, place: Provenance) -> _Needs | None:
-    """What to look for around a chunk of prose; None for others."""
+    """Return which chunks around a chunk of prose it needs; None for others."""
     if place.kind != "prose" or not place.document_id:
         return None
     rules = [span.rule.lower() for span in place.rule_spans]
@@ -130,7 +130,7 @@ def _rules_of(node: TextNode) -> list[str]:
 
 
 def _rules_above(rule: str) -> list[str]:
-    """The rules above one in lower case, the next one first."""
+    """Return the rules above one in lower case, the nearest first."""
     above: list[str] = []
     while len(above) < LEVELS and (rule := parent(rule)):
         above.append(rule.lower())
@@ -138,7 +138,7 @@ def _rules_above(rule: str) -> list[str]:
 
 
 class LeadFinder:
-    """Looks up what stands above the sentences of some passages."""
+    """Finds the lead-ins of sentences of given passages."""
 
     def __init__(self, passages: Sequence[Passage]) -> None:
         self._passages = passages
@@ -146,10 +146,10 @@ class LeadFinder:
         self._rules: Mapping[tuple[str, str], Part] = _first_sentences(passages)
 
     def above(self, passage: int, sentence: Sentence) -> tuple[Part, ...]:
-        """Return what stands above a sentence, the highest first.
+        """Return the lead-ins above a sentence, outermost first.
 
         Args:
-            passage: The place of its passage.
+            passage: The index of its passage.
             sentence: The sentence.
         """
         item = self._items.get((passage, sentence.start))
@@ -159,7 +159,7 @@ class LeadFinder:
         return tuple(part for part in dict.fromkeys(parts) if part != here)
 
     def text(self, parts: Sequence[Part]) -> str:
-        """Return what these parts say, in order."""
+        """Return the text of these parts, in order."""
         return " ".join(self._passages[i].text[start:end] for i, start, end in parts)
 
     def _rules_above(self, number: int, sentence: Sentence) -> list[Part]:
@@ -172,7 +172,7 @@ class LeadFinder:
 
 
 def _first_sentences(passages: Sequence[Passage]) -> dict[tuple[str, str], Part]:
-    """The first sentence of each rule, by its document and its number."""
+    """Return the first sentence of each rule, by its document and its number."""
     first: dict[tuple[str, str], Part] = {}
     for number, passage in enumerate(passages):
         if passage.whole or passage.place is None:
@@ -194,9 +194,9 @@ def with_leads(
     pieces: Sequence[Candidate],
     passages: Sequence[Passage],
 ) -> list[Candidate]:
-    """Return what is quoted, each after what stands above it and says more of it.
+    """Return the claims, each after the lead-ins that say more about its subject.
 
-    That is what holds a word of the question which the piece itself does not hold.
+    These are lead-ins with a word of the question that the claim itself lacks.
     """
     quoted: list[Candidate] = []
     for piece in pieces:
@@ -218,9 +218,9 @@ def _exact(piece: Candidate, part: Part) -> Candidate:
 def with_antecedents(
     pieces: Sequence[Candidate], passages: Sequence[Passage]
 ) -> list[Candidate]:
-    """Return what is quoted, each sentence that names "such gift" after what it means.
+    """Return the claims, each sentence with "such gift" after its antecedent.
 
-    That is the rule before, or where none has a number the sentence before.
+    That is the rule before it or, in text without numbers, the sentence before it.
     """
     by_place = {p.place: i for i, p in enumerate(passages) if p.place and not p.parts}
     quoted: list[Candidate] = []
@@ -239,7 +239,7 @@ def _before(
     passages: Sequence[Passage],
     by_place: Mapping[tuple[str, int], int],
 ) -> Part | None:
-    """The rule, or the sentence, before the sentence of a piece."""
+    """Return the rule, or the sentence, before the sentence of a piece."""
     number, passage = piece.passage, passages[piece.passage]
     earlier = [s for s in sentences(passage.text) if s.end <= piece.start]
     if not earlier and passage.place is not None:

@@ -1,8 +1,8 @@
-"""The lead-in of a list is quoted with its items, wherever among the sources it is.
+"""Quote the lead-in of a list with its items, from whichever source has it.
 
-"(a) engage in trade;" allows what "No member shall, without consent, (a) engage in
-trade;" forbids. An item whose lead-in no source holds is not quoted where it says
-nothing of its own.
+"(a) engage in trade;" permits what "No member shall, without consent, (a) engage in
+trade;" forbids. An item without its lead-in in any source is not quoted if it is no
+complete statement.
 """
 
 from bisect import bisect_right
@@ -25,9 +25,9 @@ class QuotedPiece(NamedTuple):
 
 
 class PlacedItem(NamedTuple):
-    """A list item, the pieces it completes, and whether it says nothing alone.
+    """A list item, the pieces it completes, and whether it is meaningless alone.
 
-    `above` are the pieces that lead in its list, whether it needs them or not.
+    `above` are the lead-ins of its list, whether or not it needs them.
     """
 
     stems: tuple[QuotedPiece, ...]
@@ -41,7 +41,7 @@ Items = Mapping[tuple[int, int], PlacedItem]  # by passage and start
 def read_items(passages: Sequence[Passage]) -> Items:
     """Return the list items of the passages, by passage and start.
 
-    Lists go on from a passage to the next one of its document and section.
+    Lists continue from a passage to the next one of its document and section.
 
     Args:
         passages: The sources, in any order.
@@ -62,7 +62,7 @@ def read_items(passages: Sequence[Passage]) -> Items:
 
 
 def is_fragment(items: Items, passage: int, start: int) -> bool:
-    """Return whether the piece that begins there says nothing without its lead-in."""
+    """Return whether the piece at a position is meaningless without its lead-in."""
     item = items.get((passage, start))
     return item is not None and item.fragment
 
@@ -70,16 +70,16 @@ def is_fragment(items: Items, passage: int, start: int) -> bool:
 def drop_fragments(
     candidates: Sequence[Candidate], passages: Sequence[Passage]
 ) -> list[Candidate]:
-    """Return the candidates without list items whose lead-in no source holds."""
+    """Return the candidates without list items whose lead-in is in no source."""
     items = read_items(passages)
     return [c for c in candidates if not is_fragment(items, c.passage, c.start)]
 
 
 def with_stems(claims: Sequence[Claim], passages: Sequence[Passage]) -> list[Claim]:
-    """Return the claims, those of list items after the lead-in that they complete.
+    """Return the claims, with list items after the lead-in that they complete.
 
-    Items of one list come together and in order, the lead-in once; what stands
-    side by side in the source is one claim.
+    Items of one list are adjacent and in order, with one lead-in; adjacent text of the
+    source is one claim.
 
     Args:
         claims: Quotes of the passages.
@@ -122,7 +122,7 @@ def _holds(claim: Claim, other: Claim) -> bool:
 
 
 def _adjoins(claim: Claim, other: Claim, text: str) -> bool:
-    """Whether nothing is between two verbatim quotes of one passage."""
+    """Return whether two verbatim quotes of one passage are adjacent."""
     if claim.node_id != other.node_id or claim.end > other.start:
         return False
     verbatim = all(
@@ -145,7 +145,7 @@ def _on_one_line(text: str) -> str:
 
 
 def _piece_start(passage: Passage, start: int) -> int:
-    """The beginning of the sentence or item that holds a place."""
+    """Return the start of the sentence or item at a position."""
     if passage.whole:
         return start
     begins = [sentence.start for sentence in sentences(passage.text)]
@@ -154,7 +154,7 @@ def _piece_start(passage: Passage, start: int) -> int:
 
 
 def _runs(passages: Sequence[Passage]) -> Iterator[list[int]]:
-    """The passages of prose, those together that follow one another in a section."""
+    """Return the passages of prose, grouped if they are consecutive in a section."""
     prose = [at for at, passage in enumerate(passages) if not passage.whole]
     run: list[int] = []
     for at in sorted(prose, key=lambda at: (passages[at].place or ("", 0), at)):

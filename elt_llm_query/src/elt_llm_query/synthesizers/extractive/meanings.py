@@ -23,7 +23,8 @@ from elt_llm_query.retrieval.unit_vectors import Vector, embed_beginning, to_uni
 Features = dict[str, float]
 
 _WORD = re.compile(r"[\w'\u2019]+")
-# Cosine from which a token of a sentence repeats one of the question; set by hand.
+# The least cosine at which a token of a sentence counts as one of the question; set by
+# hand.
 _REPEATS = 0.6
 
 
@@ -32,18 +33,18 @@ class TokenReader(Protocol):
     """An embedder that reads texts token by token."""
 
     def read_tokens(self, texts: Sequence[str]) -> list[TokenReading]:
-        """What it makes of each text."""
+        """Return the token vectors of each text."""
 
 
 class EmbeddedSource(NamedTuple):
-    """The whole source of a sentence as it is embedded, and its vector if stored."""
+    """The embedded text of a sentence's whole source, and its stored vector, if any."""
 
     text: str
     vector: Vector | None
 
 
 class EmbeddedSentence(NamedTuple):
-    """A sentence or row as it is embedded, its heading, and its source if compared."""
+    """The embedded text of a sentence or row, its heading, and possibly its source."""
 
     text: str
     heading: str
@@ -51,7 +52,7 @@ class EmbeddedSentence(NamedTuple):
 
 
 def token_reader(embedder: BaseEmbedding | None) -> TokenReader | None:
-    """Return the embedder, or the one behind it, that reads tokens; else None."""
+    """Return the embedder, or a wrapped one, that returns token vectors; else None."""
     for one in (embedder, getattr(embedder, "inner", None)):
         if isinstance(one, TokenReader):
             return one
@@ -70,11 +71,11 @@ def compare_meanings(
         bundle: The question, with its vector if it is known.
         weights: Weight of each stem of the question.
         shown: The sentences.
-        embedder: Reads them.
+        embedder: Embeds them.
 
     Returns:
-        Numbers of one set of names for all sentences, with `source_cosine` if every
-        one has a source; empty ones where there is no embedder, or it fails.
+        Numbers with the same names for all sentences, including `source_cosine` if
+        every one has a source; empty if there is no embedder or it fails.
     """
     if embedder is None or not shown:
         return [{} for _ in shown]
@@ -99,7 +100,7 @@ def compare_meanings(
 def _source_vectors(
     sources: Sequence[EmbeddedSource], embedder: BaseEmbedding
 ) -> list[Vector]:
-    """A unit vector of each source; of one that is stored nowhere its beginning's."""
+    """Return a unit vector of each source: the stored one, or that of its beginning."""
     known: dict[str, Vector] = {}
     for text, stored in sources:
         if stored is not None:
@@ -113,7 +114,7 @@ def _source_vectors(
 def _by_vectors(
     bundle: QueryBundle, shown: Sequence[EmbeddedSentence], embedder: BaseEmbedding
 ) -> tuple[list[Features], Vector]:
-    """What plain vectors say of each sentence, and the unit vector of the question."""
+    """Return numbers from text vectors, and the unit vector of the question."""
     numbers = bundle.embedding or embedder.get_query_embedding(bundle.query_str)
     asked = to_unit(np.asarray(numbers, np.float32))
     vectors = np.array(embedder.get_text_embedding_batch([s.text for s in shown]))
@@ -128,7 +129,7 @@ def _by_tokens(
     shown: Sequence[EmbeddedSentence],
     reader: TokenReader,
 ) -> tuple[list[Features], Vector]:
-    """What tokens say of each sentence, and the unit vector of the question."""
+    """Return numbers from token vectors, and the unit vector of the question."""
     texts = [question]
     for one in shown:
         texts += [one.text, one.heading or " "]
@@ -145,7 +146,7 @@ def _by_tokens(
 def _token_weights(
     question: str, asked: TokenReading, weights: Mapping[str, float]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """The weight of each token's word, and which tokens are "who", "how" ...."""
+    """Return the weight of each token's word, and which tokens are question words."""
     importance = np.zeros(len(asked.spans))
     asks = np.zeros(len(asked.spans), dtype=bool)
     for word in _WORD.finditer(question):
@@ -166,7 +167,7 @@ def _matches(
     text: TokenReading,
     heading: TokenReading,
 ) -> Features:
-    """What the tokens of question and sentence say of each other."""
+    """Return numbers on how well the tokens of question and sentence match."""
     cosines = asked.vectors @ text.vectors.T
     if not cosines.size:
         cosines = np.zeros((len(asked.spans), 1), dtype=np.float32)

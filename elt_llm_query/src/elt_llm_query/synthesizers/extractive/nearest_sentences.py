@@ -1,7 +1,7 @@
 """The sentences with most of a question's words, in any language.
 
-They are no answer, because the form of the question is not analysed. They are shown for
-languages without answer rules.
+They are not an answer, because the form of the question is not analysed. They are shown
+for languages without answer rules.
 """
 
 import math
@@ -16,8 +16,7 @@ from elt_llm_query.grounding.claim import Claim
 from elt_llm_query.synthesizers.extractive.candidates import Passage
 from elt_llm_query.synthesizers.extractive.list_stems import with_stems
 
-# Fewer tokens are a heading or a label, which repeats the question without answering
-# it.
+# Shorter texts are headings or labels, which repeat the question without answering it.
 SHORTEST = 5
 
 
@@ -31,17 +30,17 @@ class _Sentence(NamedTuple):
 def find_nearest(question: str, passages: Sequence[Passage], most: int) -> list[Claim]:
     """Return the sentences that cover most of the question, best first.
 
-    A token weighs its inverse document frequency among the sentences (Robertson and
-    Zaragoza, 2009, formula 3.15, plus one inside the logarithm). Among equals the order
-    of the passages decides.
+    The weight of a token is its inverse document frequency among the sentences
+    (Robertson and Zaragoza, 2009, formula 3.15, plus one inside the logarithm). Ties
+    are resolved by the order of the passages.
 
     Args:
         question: The question as it was asked.
         passages: The sources, best first.
-        most: Sentences, at least 1.
+        most: Maximum number of sentences, at least 1.
 
     Returns:
-        Claims that quote them; none where no sentence has a word of the question.
+        Claims that quote them; empty if no sentence has a word of the question.
     """
     sentences = [
         sentence

@@ -4,12 +4,12 @@ import re
 
 from elt_llm_query.analysis.question import Form, QuestionAnalysis
 
-# "Is it pro-rated if I join late?": nothing before "it" says what it is. "Is it allowed
-# to ...", "Is it true that ..." says so afterwards.
+# "Is it pro-rated if I join late?": nothing before "it" names what it is. "Is it
+# allowed to ..." and "Is it true that ..." name it afterwards.
 _NO_REFERENT = re.compile(
     r"^\W*(?:(?:what|when|where|why|who|how)(?:\s+\w+)?\s+)?"
     r"(?:is|are|was|were|does|do|did|can|may|must|shall|should|will|would|has|have)\s+"
-    # "Does it snow", "does it take": this "it" stands for nothing.
+    # "Does it snow", "does it take": this "it" refers to nothing.
     r"it\b(?!\s+(?:\w+\s+){1,3}(?:to|that)\b|\s+(?:rain|snow|get|take|matter)\b)",
     re.IGNORECASE,
 )
@@ -23,7 +23,7 @@ _TWO_PARTS = re.compile(
     r"\band\s+(?:(?:for|in|at|by|to|from)\s+)?(?:what|how|when|where|who|which|why)\b",
     re.IGNORECASE,
 )
-# What a sentence says that itself compares.
+# Words of a sentence that itself makes a comparison.
 _COMPARES = re.compile(
     r"\b(?:differ\w*|than|whereas|while|unlike|both|common|same|compar\w+|contrast)\b",
     re.IGNORECASE,
@@ -48,12 +48,12 @@ def why_not_enough(question: QuestionAnalysis, quoted: str) -> str:
     """Return why matching sentences still do not answer a question.
 
     Args:
-        question: What is asked.
-        quoted: What would be quoted.
+        question: The question.
+        quoted: The text that would be quoted.
 
     Returns:
-        The reason, as of `why_unanswered`, where the question has two parts, compares
-        things of which the quote says nothing common, or wants a list and gets none.
+        The reason, as from `why_unanswered`, if the question has two parts, compares
+        things that the quote does not compare, or wants a list and gets none.
     """
     reason = why_unanswered(question)
     if reason == COMPARING:
@@ -67,7 +67,7 @@ def why_unanswered(question: QuestionAnalysis) -> str:
     """Return why one sentence rarely answers a question of its kind.
 
     Returns:
-        A sentence that also says how to ask instead, where that helps; empty for a
+        A sentence that also suggests a better question, if possible; empty for a
         question that one sentence may answer.
     """
     if lacks_referent(question):

@@ -1,4 +1,4 @@
-"""Which of the candidates are the answer: one good sentence, seldom more."""
+"""Choose the answer among the candidates: one good sentence, seldom more."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -16,15 +16,17 @@ from elt_llm_query.synthesizers.extractive.claim_spans import say_the_same
 from elt_llm_query.synthesizers.extractive.constraints import UNCOUNTED
 
 # Share of the best rank that a further sentence must reach: one good sentence is an
-# answer, and a second one has to be about as good. Set by hand. What this and the other
-# thresholds do when halved and doubled: docs/explanation/measurements.md, "Thresholds".
+# answer, and a second one must be about as good. Set by hand. The effects of halving
+# and doubling this and the other thresholds: docs/explanation/measurements.md,
+# "Thresholds".
 CLOSE = 0.92
-# The same of sentences: one that is half as probable was a marked one as often as not.
+# The same for sentences: of those half as probable, about every second one was marked
+# as an answer.
 CLOSE_SENTENCE = 0.5
 HALF = 0.5  # of the question's weight
 _FIGURES = frozenset([Form.NUMBER, Form.TIME])
-# Form and closeness order sentences of like evidence (0 to 2); they do not outweigh it.
-# Both are set by hand.
+# Form and closeness order sentences of similar evidence (0 to 2); they do not outweigh
+# it. Both are set by hand.
 _FIT = 0.3
 NEARNESS = 0.2
 _FEWEST_WORDS = 8  # of a sentence without a full stop
@@ -32,43 +34,43 @@ _OF_RULE = re.compile(r"^\s*\S*\d\S*\s")  # the number that a rule begins with
 
 
 class EvidenceLimits(Protocol):
-    """The evidence that is enough; see `ExtractiveOptions`."""
+    """The required evidence; see `ExtractiveOptions`."""
 
     @property
     def most(self) -> int:
-        """Sentences of an answer."""
+        """The maximum number of sentences of an answer."""
 
     @property
     def sure(self) -> float:
-        """Of sentences and rows: the probability that the chosen one answers."""
+        """The least probability of the chosen sentence or row as the answer."""
 
     @property
     def sure_lacking(self) -> float:
-        """The same where its source lacks a word of the question."""
+        """The same if its source lacks a word of the question."""
 
     @property
     def threshold(self) -> float:
-        """Of a row or sheet: coverage plus cosine."""
+        """The least coverage plus cosine of a row or sheet."""
 
     @property
     def lexical_threshold(self) -> float:
-        """Of a row or sheet where nothing was embedded: coverage."""
+        """The least coverage of a row or sheet without embeddings."""
 
 
 @dataclass(frozen=True)
 class ScoredCandidate:
-    """A candidate and what is known of it as an answer.
+    """A candidate and its evidence as an answer.
 
     Attributes:
         candidate: The piece of a passage.
-        cosine: Its cosine to the question; None where nothing was embedded.
+        cosine: Its cosine to the question; None without embeddings.
         plain: Whether it is a definition by its form alone.
-        sure: Of a sentence or row, the probability that the best one answers, less the
-            more probable that one is as the choice than this one; None for a sheet.
-        lacking: Whether the source of a sentence or row lacks a telling word of the
+        sure: For a sentence or row, the probability that the best one answers, scaled
+            by the share of this one relative to the best; None for a sheet.
+        lacking: Whether the source of a sentence or row lacks a content word of the
             question.
         whole: Whether it is a row or sheet, for which evidence suffices.
-        rivalled: Whether another row has a telling word of the question that it lacks.
+        rivalled: Whether another row has a content word of the question that it lacks.
     """
 
     candidate: Candidate
@@ -81,12 +83,12 @@ class ScoredCandidate:
 
     @property
     def evidence(self) -> float:
-        """Coverage plus cosine, 0 to 2."""
+        """Return coverage plus cosine, 0 to 2."""
         return self.candidate.coverage + (self.cosine or 0.0)
 
     @property
     def rank(self) -> float:
-        """What puts the best first, 0 to 2: of sheets evidence, form and closeness."""
+        """Return the sort key, 0 to 2; for sheets evidence, form and closeness."""
         if self.sure is not None:
             return 2 * self.sure
         form = _FIT * self.candidate.fit + NEARNESS * self.candidate.close
@@ -94,7 +96,7 @@ class ScoredCandidate:
 
 
 def is_definition_by_form(question: QuestionAnalysis, candidate: Candidate) -> bool:
-    """True where the form alone says that the term is defined here."""
+    """Return True if the form alone shows that the term is defined here."""
     return question.form is Form.DEFINITION and candidate.fit >= PLAIN
 
 
@@ -103,17 +105,18 @@ def keep_in_form(
     candidates: Sequence[Candidate],
     passages: Sequence[Passage],
 ) -> list[Candidate]:
-    """Return the candidates that have the form which the question asks for."""
+    """Return the candidates with the form that the question asks for."""
     return [c for c in candidates if _in_form(question, c, passages)]
 
 
 def _in_form(
     question: QuestionAnalysis, candidate: Candidate, passages: Sequence[Passage]
 ) -> bool:
-    """False for what lacks the form asked for; of prose the scorer reads the rest.
+    """Return False if the requested form is missing; the scorer judges other prose.
 
-    Numbers are everywhere: theirs must hold half of the question too, and one that is
-    not of what is counted answers no "how many". For a term any whole sentence may do.
+    Numbers are common, so their sentences must also contain half of the question, and a
+    number away from the counted noun does not answer "how many". For a term any whole
+    sentence is accepted.
     """
     figures = _FIGURES if passages[candidate.passage].whole else {Form.NUMBER}
     if question.form in figures and candidate.coverage < HALF:
@@ -126,12 +129,12 @@ def _in_form(
 
 
 def _is_named(passage: Passage, question: QuestionAnalysis) -> bool:
-    """True for the table "Mooring fee" where it is asked what the mooring fee is."""
+    """Return True for the table "Mooring fee" if the question asks what that fee is."""
     if not passage.parts:
         return False
     term = read(question.term)
     about = passage.section.rpartition(" > ")[2]
-    if len(term.words) > 1:  # one word is in many headers: "Class of boat"
+    if len(term.words) > 1:  # one word occurs in many headers: "Class of boat"
         about += f" {passage.reading_of_head}"
     return term.stems <= read(about).stems
 
@@ -139,7 +142,7 @@ def _is_named(passage: Passage, question: QuestionAnalysis) -> bool:
 def _may_be_scored(
     question: QuestionAnalysis, candidate: Candidate, passages: Sequence[Passage]
 ) -> bool:
-    """False for a fragment, and for what gives no number where one is asked for."""
+    """Return False for a fragment, and for text without a requested number."""
     if question.form is Form.NUMBER:
         return candidate.fit >= (1.0 if question.counted else UNCOUNTED)
     text = candidate.text_in(passages)
@@ -151,7 +154,7 @@ def _may_be_scored(
 
 
 def _says_nothing_new(question: QuestionAnalysis, text: str) -> bool:
-    """True for a line that only names what is asked about, as the head of a list."""
+    """Return True for a line that only names the subject, as the head of a list."""
     matter, line = frozenset(question.weights), read(_OF_RULE.sub("", text))
     if line.lower_words & NEGATIONS or line.numbers - question.read.numbers:
         return False
@@ -161,11 +164,11 @@ def _says_nothing_new(question: QuestionAnalysis, text: str) -> bool:
 def keep_proven(
     ranked: Sequence[ScoredCandidate], limits: EvidenceLimits
 ) -> list[ScoredCandidate]:
-    """Return the candidates with evidence enough to be an answer.
+    """Return the candidates with enough evidence to be an answer.
 
     Args:
         ranked: Candidates, best first.
-        limits: How much is enough.
+        limits: The required evidence.
     """
     chosen = max(
         (s for s in ranked if s.sure is not None),
@@ -191,10 +194,10 @@ def _is_proven(
 
 
 def drop_opposed(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Those that agree with the question in what they negate.
+    """Return the candidates with the same polarity as the question.
 
-    One that holds less of the question than a sentence that says the opposite is about
-    something else.
+    A candidate that contains less of the question than a sentence of opposite polarity
+    has a different subject.
     """
     least = max((c.own for c in candidates if c.opposed), default=0.0)
     return [c for c in candidates if not c.opposed and c.own >= least]
@@ -203,12 +206,12 @@ def drop_opposed(candidates: Sequence[Candidate]) -> list[Candidate]:
 def worth_comparing(
     question: QuestionAnalysis, candidates: Sequence[Candidate], most: int
 ) -> list[Candidate]:
-    """Return the candidates with most words and form, to be compared by meaning.
+    """Return the candidates with the best words and form, for comparison by meaning.
 
     Args:
-        question: What is asked.
+        question: The question.
         candidates: Pieces of the passages.
-        most: How many are compared.
+        most: Maximum number of candidates.
     """
     return sorted(
         candidates,
@@ -224,7 +227,7 @@ def worth_comparing(
 def rank(
     question: QuestionAnalysis, scored: Iterable[ScoredCandidate]
 ) -> list[ScoredCandidate]:
-    """Return candidates best first: what defines the term, then by their rank."""
+    """Return candidates best first: definitions of the term, then by rank."""
     return sorted(
         scored, key=lambda s: (-_definition_grade(question, s.candidate), -s.rank)
     )
@@ -236,9 +239,9 @@ def choose(
     passages: Sequence[Passage],
     limits: EvidenceLimits,
 ) -> list[ScoredCandidate]:
-    """The best, and what adds to it; one definition suffices, and one number.
+    """Return the best candidate and those that add to it.
 
-    No more of `good` is read than is needed to decide that.
+    One definition suffices, and one number. No more of `good` is read than needed.
     """
     chosen: list[ScoredCandidate] = []
     for scored in good:
@@ -260,7 +263,7 @@ def _is_as_good(
     question: QuestionAnalysis,
     limits: EvidenceLimits,
 ) -> bool:
-    """Whether a further sentence or row may be quoted with the best one.
+    """Return whether a further sentence or row may be quoted with the best one.
 
     A second number would be another answer to the same question.
     """
@@ -276,9 +279,10 @@ def with_namesakes(
     candidates: Sequence[Candidate],
     passages: Sequence[Passage],
 ) -> list[Candidate]:
-    """The chosen, and the same line of every other fact sheet of the first one's name.
+    """Return the chosen, and the same line of every other sheet of the same name.
 
-    Their evidence differs only in how near a vector is, which says nothing of them.
+    Their evidence differs only by the distance of a vector, which is no reason to
+    prefer one.
     """
     taken = [s.candidate for s in chosen]
     if not taken or not passages[taken[0].passage].sheet or not _subject(taken[0]):
@@ -297,14 +301,14 @@ def with_namesakes(
 
 
 def _line_of(candidate: Candidate) -> tuple[str, str, float]:
-    """Whose line of a fact sheet it is, its label, and how well it fits."""
+    """Return the sheet of a line, its label, and its fit."""
     subject, _, line = candidate.wording.partition(" - ")
     label, colon, _ = line.partition(": ")
     return subject, label if colon else "", candidate.fit
 
 
 def _definition_grade(question: QuestionAnalysis, candidate: Candidate) -> float:
-    """How plainly it defines the term asked for; 0 where it only uses it."""
+    """Return how explicitly it defines the term; 0 if it only uses it."""
     asked = question.form is Form.DEFINITION and candidate.fit >= TOLD
     return candidate.fit if asked else 0.0
 
@@ -319,10 +323,10 @@ def _adds(
     taken: Sequence[Candidate],
     passages: Sequence[Passage],
 ) -> bool:
-    """True where it answers a part of the question that the others leave open.
+    """Return True if it answers a part of the question that the others leave open.
 
-    Of a fact sheet that is the same line of another sheet of that name, or a relation
-    not yet given.
+    For a fact sheet, that is the same line of another sheet of that name, or another
+    relation.
     """
     passage, first = passages[candidate.passage], taken[0]
     if passage.sheet:
@@ -339,7 +343,7 @@ def _adds(
 
 
 def _subject(candidate: Candidate) -> str:
-    """What a line of a sheet is said of; of relations and prose nothing."""
+    """Return the subject of a line of a sheet; for relations and prose nothing."""
     subject, dash, _ = candidate.wording.partition(" - ")
     return subject if dash else ""
 

@@ -19,16 +19,16 @@ from typing import NamedTuple
 from elt_llm_query.synthesizers.extractive.meanings import Features
 
 WEIGHTS = "answer_weights.json"
-_LARGEST = 30.0  # of a log odd, so that its exponential stays finite
-_SMALLEST = 1e-9  # of a probability, so that its logarithm does
+_LARGEST = 30.0  # limit of log odds, so that their exponential stays finite
+_SMALLEST = 1e-9  # least probability, so that its logarithm stays finite
 
 
 class Verdict(NamedTuple):
-    """Of the sentences of one question.
+    """The verdict on the sentences of one question.
 
     Attributes:
-        shares: How probable each is as the choice; what is missing to 1 is "none".
-        sure: How probable it is that the chosen one answers.
+        shares: The probability of each as the choice; the remainder to 1 is "none".
+        sure: The probability that the chosen one answers.
     """
 
     shares: tuple[float, ...]
@@ -37,7 +37,7 @@ class Verdict(NamedTuple):
 
 @dataclass(frozen=True)
 class Weight:
-    """Of one feature: what it adds to the log odds for each `scale` above `mean`."""
+    """The weight of a feature: log odds for each `scale` above `mean`."""
 
     mean: float
     scale: float
@@ -46,13 +46,13 @@ class Weight:
 
 @dataclass(frozen=True)
 class LogOdds:
-    """A weighted sum of features; `intercept` is that of average ones."""
+    """A weighted sum of features; `intercept` is the value for average features."""
 
     intercept: float
     weights: Mapping[str, Weight]
 
     def of(self, row: Features) -> float:
-        """Return the log odds, cut where their exponential would be too large."""
+        """Return the log odds, limited so that their exponential stays finite."""
         total = self.intercept + sum(
             w.weight * (row[name] - w.mean) / w.scale
             for name, w in self.weights.items()
@@ -62,7 +62,7 @@ class LogOdds:
 
 @dataclass(frozen=True)
 class AnswerScorer:
-    """Chooses the sentence that answers, with its probability."""
+    """Chooses the answering sentence, with its probability."""
 
     choice: LogOdds
     decision: LogOdds
@@ -86,7 +86,7 @@ def decision_features(rows: Sequence[Features], shares: Sequence[float]) -> Feat
 
     Args:
         rows: The features of all sentences.
-        shares: How probable each is as the choice.
+        shares: The probability of each as the choice.
     """
     best, *further = sorted(shares, reverse=True)
     total = min(sum(shares), 1.0 - _SMALLEST)
@@ -99,13 +99,13 @@ def decision_features(rows: Sequence[Features], shares: Sequence[float]) -> Feat
 
 
 def kind_of(row: Features) -> str:
-    """Return which weights are for features of these names."""
+    """Return the kind of the weights for features with these names."""
     return "tokens" if "match" in row else "vectors" if "cosine" in row else "words"
 
 
 @cache
 def load_scorer(kind: str) -> AnswerScorer:
-    """Return the scorer with the weights of a kind that ship with the package."""
+    """Return the scorer with the shipped weights of a kind."""
     content = json.loads(files(__package__).joinpath(WEIGHTS).read_text("utf-8"))[kind]
     choice, decision = (_to_log_odds(content[name]) for name in ("choice", "decision"))
     return AnswerScorer(choice, decision)

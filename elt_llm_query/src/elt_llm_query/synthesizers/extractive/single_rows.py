@@ -1,7 +1,8 @@
-"""Questions of all rows of a table ("how many", "the total"): one row is no answer.
+"""Questions about all rows of a table ("how many", "the total").
 
-A row may say it all the same: "Total", "Average", or the one row the question names.
-Nor is a row an answer where no word of the question tells it from the others.
+One row does not answer them unless it is itself the total or average, or the question
+names it. A row is also no answer if no word of the question distinguishes it from the
+others.
 """
 
 import re
@@ -37,7 +38,7 @@ class CandidateRow:
 
     Attributes:
         label: The stems of its label, in order.
-        label_header: The stems of the header over the labels.
+        label_header: The stems of the header above the labels.
         headers: The stems of the other headers.
         cells: The stems of its cells.
         reading: Its cells with their headers.
@@ -51,7 +52,7 @@ class CandidateRow:
 
 
 def of_all_rows(question: QuestionAnalysis) -> TableQuestion | None:
-    """Return what is asked of all rows of a table, or None if one may answer."""
+    """Return what is asked about all rows of a table, or None if one may answer."""
     asked = question.table
     if asked is None or asked.ask is Ask.ROWS:
         return asked if asked and asked.subject else None
@@ -67,7 +68,7 @@ def split_unnamed_rows(
     candidates: Sequence[Candidate],
     passages: Sequence[Passage],
 ) -> tuple[list[Candidate], list[Candidate]]:
-    """Split off the rows that the question does not tell from others of their table.
+    """Split off the rows that the question does not distinguish from others.
 
     Returns:
         The other candidates, and those rows.
@@ -97,10 +98,10 @@ def split_unnamed_rows(
 def is_rivalled(
     question: QuestionAnalysis, passages: Sequence[Passage], number: int
 ) -> bool:
-    """Return whether a row lacks a telling word of the question that another row has.
+    """Return whether a row lacks a content word of the question that another row has.
 
-    "Which records are kept permanently?" is not answered by a row of records that are
-    kept for eight years where other rows, or their headings, say "permanently".
+    "Which records are kept permanently?" is not answered by a row about records kept
+    for eight years if other rows, or their headings, have "permanently".
     """
     row = passages[number]
     if not row.whole or row.parts:
@@ -116,7 +117,10 @@ def drop_single_rows(
     candidates: Sequence[Candidate],
     passages: Sequence[Passage],
 ) -> list[Candidate]:
-    """Return the candidates without rows that do not state what is asked of all."""
+    """Return the candidates without single rows for questions about all rows.
+
+    Rows that state the result themselves are kept.
+    """
     asked = of_all_rows(question)
     if asked is None:
         return list(candidates)
@@ -130,7 +134,7 @@ def drop_single_rows(
 
 
 def _shared_stems(rows: Sequence[CandidateRow]) -> Vocabulary:
-    """Stems of the headers of rows below one heading, and those that all rows have."""
+    """Return stems of the headers of rows under one heading, and those in all rows."""
     headers = frozenset[str]().union(*(r.label_header | r.headers for r in rows))
     if len({row.reading for row in rows}) == 1:
         return headers
@@ -140,9 +144,9 @@ def _shared_stems(rows: Sequence[CandidateRow]) -> Vocabulary:
 def _is_named(
     question: QuestionAnalysis, row: CandidateRow, shared: Vocabulary
 ) -> bool:
-    """True where a word of the question tells the row from others of its table.
+    """Return True if a word of the question distinguishes the row from the others.
 
-    What only headings and headers say, or every row, is true of them all: "What is the
+    Words of the headings and headers, or of every row, apply to all rows: "What is the
     dress code?" is not answered by one line of a table of that name.
     """
     if _TOTAL.search(row.reading) or _named_labels(question, [row.label]):
@@ -155,7 +159,7 @@ def _is_named(
 def _states(
     asked: TableQuestion, row: CandidateRow, named: Sequence[str], passage: Passage
 ) -> bool:
-    """True where the row is itself the answer."""
+    """Return True if the row is itself the answer."""
     if asked.limit is not None:
         limit, _ = limit_of(row.reading)
         return limit is not None and limit.amount == asked.limit.amount
@@ -165,9 +169,9 @@ def _states(
 
 
 def _counts(asked: TableQuestion, row: CandidateRow, *, alone: bool) -> bool:
-    """True where a cell holds the count, or the question is not of the rows."""
+    """Return True if a cell has the count, or the question is not about the rows."""
     noun = _counted_stems(asked.text)
-    # Of "salary grades" a column of salaries counts nothing: the last noun does.
+    # For "salary grades" a column of salaries has no counts: the last noun decides.
     if noun and match(noun[-1], row.headers):
         return True
     of_rows = any(match(n, row.label_header) for n in noun)
@@ -177,7 +181,7 @@ def _counts(asked: TableQuestion, row: CandidateRow, *, alone: bool) -> bool:
 def _sums_up(
     asked: TableQuestion, row: CandidateRow, named: Sequence[str], passage: Passage
 ) -> bool:
-    """True for the total, and for the one row that the question is of."""
+    """Return True for the total, and for the one row that the question names."""
     alone = [*named] == [row.label]
     known = vocabulary(f"{passage.heading} {row.reading}")
     other = any(w not in known for w in words(asked.text) if w.isdigit())
@@ -188,7 +192,7 @@ def _sums_up(
 
 
 def _counted_stems(question: str) -> list[str]:
-    """Stems of what is counted, up to the first stop word."""
+    """Return the stems of the counted noun, up to the first stop word."""
     match_ = _HOW_MANY.search(question)
     noun: list[str] = []
     for word in words(match_["what"]) if match_ else []:
@@ -199,9 +203,9 @@ def _counted_stems(question: str) -> list[str]:
 
 
 def _named_labels(question: QuestionAnalysis, labels: Iterable[str]) -> list[str]:
-    """Labels that the question holds, as often as rows have them.
+    """Return the labels in the question, as often as rows have them.
 
-    Of overlapping ones the longest.
+    Of overlapping labels the longest is used.
     """
     asked = question.read.stem_line
     there = [label for label in labels if label and f" {label} " in asked]
@@ -213,7 +217,7 @@ def _named_labels(question: QuestionAnalysis, labels: Iterable[str]) -> list[str
 
 
 def _to_row(candidate: Candidate, passage: Passage) -> CandidateRow | None:
-    """The row that a candidate is, None for prose, sheets and whole tables."""
+    """Return the row of a candidate; None for prose, sheets and whole tables."""
     if passage.sheet or passage.parts:
         return None
     cells = [

@@ -1,10 +1,11 @@
 """Answers without a language model: verbatim sentences with labels, or a refusal.
 
-Deterministic. Sentences that miss a number, a name or a negation of the question are
-left out (`constraints.py`); of the others, and of the rows of tables, a calibrated
-scorer chooses the one that answers, and says how sure that is (`scorer.py`).
-Definitions, facts of sheets and rows with nearly all words of the question are known by
-their form. If nothing answers, the answer says so and names the nearest sections.
+Deterministic. Sentences without a number, name or negation that the question requires
+are left out (`constraints.py`). Among the others and the rows of tables, a calibrated
+scorer chooses the answering one and estimates its probability (`scorer.py`).
+Definitions, lines of fact sheets and rows with nearly all words of the question are
+recognised by their form. If nothing answers, the answer says so and names the nearest
+sections.
 """
 
 from collections.abc import Mapping, Sequence
@@ -114,20 +115,20 @@ from elt_llm_query.synthesizers.extractive.whole_tables import (
 from elt_llm_query.synthesizers.foreign_words import lacks_a_word
 
 GOES_ON = "The rule goes on after this."
-# The rules that take a question apart and weigh sentences are written for English. For
-# other languages the nearest sentences are shown as what they are, with the reason.
+# The rules that analyse a question and score sentences are written for English. For
+# other languages the nearest sentences are shown, labelled as such, with the reason.
 SERVED = frozenset([ENGLISH])
 LEAD = "No answer was picked: {reason}. The nearest sentences, verbatim:"
 _RULES = "the rules that pick an answer know English only"
 _INSTEAD = "the nearest sentences are shown instead; a language model may answer"
-# Kinds of chunks that are quoted as one piece, and the words that name them.
+# Kinds of chunks that are quoted as one piece, with their names.
 _WHOLE_KINDS = {
     "table_row": "table row",
     "fact_sheet": "entity fact sheet",
     "relationship": "relationship related",
 }
 _SHEETS = frozenset(["fact_sheet", "relationship"])
-_CHARACTERS = 600  # of a sentence that are embedded; longer ones are lists or tables
+_CHARACTERS = 600  # limit for an embedded sentence; longer ones are lists or tables
 
 
 class ExtractiveOptions(Strategy[BaseSynthesizer]):
@@ -166,9 +167,9 @@ class ExtractiveOptions(Strategy[BaseSynthesizer]):
 
 
 class Compared(NamedTuple):
-    """The candidates of a question, those compared with it, and what that says.
+    """The candidates of a question, the compared ones, and the comparison.
 
-    `unnamed` are rows of tables that the question does not tell from their neighbours.
+    `unnamed` are rows of tables that the question does not distinguish from others.
     """
 
     everything: list[Candidate]
@@ -180,19 +181,20 @@ class Compared(NamedTuple):
 class ExtractiveSynthesizer(ModellessSynthesizer):
     """Picks the sentences of the sources that answer, or refuses.
 
-    What a model wrote about a picture is no source: it is not the document's word.
+    A model's description of a picture is not a source, because it is not the document's
+    text.
 
     The response's metadata holds `claims` (label, node id, span in the node's text),
     `refused`, and `degradation` if the nearest sentences replace an answer because the
-    rules do not know a language.
+    rules do not support a language.
 
     Args:
-        embedder: Compares sentences with the question; one that reads tokens tells
-            most. Without one words alone decide.
-        limits: What it accepts; measured with the embedded model.
+        embedder: Compares sentences with the question; one with token vectors is most
+            precise. Without an embedder only words are compared.
+        limits: The required evidence; measured with the embedded model.
         vectors: Looks up stored vectors of sources; others are embedded.
-        beside: Look up what goes with a source: the other rows of its small table, what
-            stands above it.
+        beside: Look up what belongs to a source: the other rows of its small table, and
+            the lead-ins above it.
     """
 
     def __init__(
@@ -213,9 +215,9 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         collections: Sequence[Collection],
         where: Mapping[str, Any] | None = None,
     ) -> "ExtractiveSynthesizer":
-        """The same synthesizer with the vectors and rows that these collections store.
+        """Return this synthesizer with the stored vectors and rows of collections.
 
-        It brings no row that `where` leaves out.
+        Rows that `where` excludes are not added.
         """
         vectors = stored_vectors(collections)
         beside = [step.over(collections, where) for step in self._beside]
@@ -224,9 +226,9 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
     def read(
         self, nodes: Sequence[NodeWithScore]
     ) -> tuple[list[Passage], list[NodeWithScore]]:
-        """Return the sources as passages, and the chunks that were brought beside them.
+        """Return the sources as passages, and the chunks that were added to them.
 
-        The passages of these come after those of the sources.
+        The passages of the added chunks come last.
 
         Args:
             nodes: The sources.
@@ -287,7 +289,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
     def answer(
         self, bundle: QueryBundle, passages: Sequence[Passage]
     ) -> tuple[str, list[Claim]]:
-        """Return the answer with labels, and its claims; without claims a refusal."""
+        """Return the labelled answer and its claims; without claims a refusal."""
         question = analyse(bundle.query_str)
         retrieved = [p for p in passages if not p.beside]
         claims = rule_claims(question, retrieved)
@@ -300,10 +302,10 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         compared = self.compare(bundle, passages)
         best = rank(question, _score(question, compared, passages))
         good = keep_proven(best, self.limits)
-        if rule := question.rule.told:  # what only mentions the rule is no answer
+        if rule := question.rule.told:  # text that only mentions the rule is no answer
             starts = rule_grammar().starts_with
             good = [s for s in good if starts(s.candidate.text_in(passages), rule)]
-        # Read one by one: whether a word is foreign costs more than all the rest.
+        # Lazily, because the check for foreign words costs more than all else.
         near = (s for s in good if not self._strange(question, s, passages))
         chosen = choose(near, question, passages, self.limits)
         if not chosen:
@@ -354,7 +356,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         scored: ScoredCandidate,
         passages: Sequence[Passage],
     ) -> bool:
-        """True if a row and its surroundings are about something else."""
+        """Return True if a row and its surroundings have another subject."""
         passage = passages[scored.candidate.passage]
         if scored.plain or not passage.whole:
             return False
@@ -363,10 +365,10 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
 
 
 def _is_in_rows(best: ScoredCandidate, unnamed: Sequence[Candidate]) -> bool:
-    """Whether rows have nearly the words of the question that the best sentence has.
+    """Return whether rows have nearly as many question words as the best sentence.
 
-    Nearly is as near as two sentences are that are quoted together. The number that is
-    asked for may then as well be theirs.
+    The tolerance is that for two sentences that are quoted together. The requested
+    number may then be in the rows as well.
     """
     return any(row.own >= CLOSE * best.candidate.own for row in unnamed)
 
@@ -383,21 +385,21 @@ def _quote_whole(passages: Sequence[Passage]) -> list[Claim]:
 
 
 def is_served(passage: Passage) -> bool:
-    """Return whether the rules know the language of a passage."""
+    """Return whether the rules support the language of a passage."""
     return (passage.language or ENGLISH) in SERVED
 
 
 def reason_unserved(question: str, passages: Sequence[Passage]) -> str:
-    """Why the rules cannot answer the question from the passages.
+    """Return why the rules cannot answer the question from the passages.
 
     Args:
         question: The question as it was asked.
-        passages: What was found for it.
+        passages: The retrieved passages.
 
     Returns:
         One clause that names the language: that of the nearest passage, or that of the
-        question. Empty where the rules serve both: passages further down in another
-        language do not keep an English question from being refused.
+        question. Empty if the rules support both: lower passages in another language do
+        not prevent the refusal of an English question.
     """
     if passages and not is_served(passages[0]):
         return (
@@ -418,8 +420,8 @@ def refusal(
 
     Args:
         passages: The sources.
-        best: The candidates, best first, whose headings are named first.
-        reason: A sentence on the kind of question.
+        best: The candidates, best first; their headings are named first.
+        reason: A sentence about the kind of question.
     """
     order = [s.candidate.passage for s in best] + list(range(len(passages)))
     headings = (passages[i].heading for i in order if passages[i].heading)
@@ -429,7 +431,7 @@ def refusal(
 
 
 def to_passage(node: Any, number: int, vector: Vector | None = None) -> Passage:
-    """Return a node as the synthesizer reads it; `number` labels one without label."""
+    """Return a node as a passage; `number` labels a node without a label."""
     place = provenance.read(node)
     text = node.text if isinstance(node, TextNode) else node.get_content()
     heading = ", ".join(p for p in (place.document, place.section) if p)
@@ -459,13 +461,13 @@ def to_passage(node: Any, number: int, vector: Vector | None = None) -> Passage:
 
 
 def _inside(span: RuleSpan, start: int) -> RuleSpan:
-    """The span as places in the text of a passage that begins at `start`."""
+    """Return the span relative to the text of a passage that begins at `start`."""
     moved = {"start": max(span.start - start, 0), "end": max(span.end - start, 0)}
     return span.model_copy(update=moved)
 
 
 def _to_embed(passages: Sequence[Passage], candidate: Candidate) -> EmbeddedSentence:
-    """What is embedded of a candidate; of a row its headers say what it is."""
+    """Return the text of a candidate for embedding; a row gets its headers."""
     passage = passages[candidate.passage]
     source = EmbeddedSource(passage.full_reading.text, passage.vector)
     text = passage.text[candidate.start : candidate.end]
@@ -477,7 +479,7 @@ def _to_embed(passages: Sequence[Passage], candidate: Candidate) -> EmbeddedSent
 def scorer_rows(
     question: QuestionAnalysis, compared: Compared, passages: Sequence[Passage]
 ) -> tuple[list[Candidate], list[Features]]:
-    """Return the sentences and rows among what was compared, with their features."""
+    """Return the compared sentences and rows, with their features."""
     pairs = [
         (candidate, meaning)
         for candidate, meaning in zip(compared.chosen, compared.meanings, strict=True)
@@ -491,7 +493,7 @@ def scorer_rows(
 def _score(
     question: QuestionAnalysis, compared: Compared, passages: Sequence[Passage]
 ) -> list[ScoredCandidate]:
-    """What was compared, each with its evidence."""
+    """Return the compared candidates, each with its evidence."""
     candidates, rows = scorer_rows(question, compared, passages)
     sure: dict[Candidate, float] = {}
     lacking: set[Candidate] = set()

@@ -1,7 +1,7 @@
-"""A small table quoted whole, where no word of the question tells its rows apart.
+"""Small tables quoted whole, if no word of the question distinguishes their rows.
 
 "How many days of annual leave do I get?" is answered by all rows of a table under
-"Annual leave", with the sentence that leads into it, and by none of them alone.
+"Annual leave" together, with the sentence that introduces it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,14 +22,15 @@ from elt_llm_query.postprocessors.collection_step import CollectionStep, Outline
 from elt_llm_query.synthesizers.extractive.candidates import Candidate, Part, Passage
 from elt_llm_query.synthesizers.extractive.single_rows import of_all_rows
 
-# Rows of a table that is read at a glance; a longer one is asked for a row or a figure.
+# Rows of a table that can be read at a glance; questions to a longer one want one row
+# or figure.
 MOST_ROWS = 12
 
 
 class TableRows(CollectionStep):
-    """Behind the nodes the other rows of their tables, and the text before the rows.
+    """Appends to the nodes the other rows of their tables, and the text before.
 
-    Only of small tables: those with at most `MOST_ROWS` rows under one heading.
+    Only for small tables: those with at most `MOST_ROWS` rows under one heading.
     """
 
     @override
@@ -48,7 +49,7 @@ class TableRows(CollectionStep):
         return [*nodes, *added]
 
     def _rows_around(self, hit: NodeWithScore, outlines: Outlines) -> list[TextNode]:
-        """The chunks of the row's section that its table may consist of."""
+        """Return the chunks of the row's section that may belong to its table."""
         home = self.home(hit.node)
         if home is None:
             return []
@@ -69,13 +70,13 @@ def read_tables(passages: Sequence[Passage]) -> list[Passage]:
     """Return the small tables of the passages, each as one passage of its rows.
 
     Args:
-        passages: The sources, and what was brought beside them.
+        passages: The sources and the chunks added to them.
     """
     return [_to_table(run, passages) for run in _runs(passages)]
 
 
 def _runs(passages: Sequence[Passage]) -> Iterator[list[int]]:
-    """The numbers of rows that follow one another under the same headers."""
+    """Return the indexes of consecutive rows under the same headers."""
     rows = [i for i, p in enumerate(passages) if p.place and _holds_values(p)]
     rows.sort(key=lambda i: passages[i].place or ("", 0))
     runs: list[list[int]] = []
@@ -91,7 +92,7 @@ def _runs(passages: Sequence[Passage]) -> Iterator[list[int]]:
 
 
 def _holds_values(passage: Passage) -> bool:
-    """True for a row of a table; false for the one with its headers."""
+    """Return True for a row of values; False for the header row."""
     headers = " ".join(cell.header for cell in passage.cells)
     row = passage.whole and bool(passage.cells)
     return row and read(passage.text).folded_line != read(headers).folded_line
@@ -124,7 +125,7 @@ def _to_table(run: Sequence[int], passages: Sequence[Passage]) -> Passage:
 
 
 def _lead_in(first: Passage, passages: Sequence[Passage]) -> Iterator[Part]:
-    """The sentence before the first row that ends in a colon."""
+    """Return the sentence before the first row, if it ends in a colon."""
     document, number = first.place or ("", 0)
     for i, passage in enumerate(passages):
         prose = not passage.whole and passage.section == first.section
@@ -146,14 +147,14 @@ def keep_unnamed_tables(
 ) -> list[Candidate]:
     """Return the candidates without tables that are no answer as a whole.
 
-    No table is one of which a row is a candidate itself, nor one whose sum or average
-    is asked for, nor one that lacks a telling word of the question: that word would
-    name a row or a column of it.
+    A table is left out if one of its rows is itself a candidate, if its sum or average
+    is requested, or if it lacks a content word of the question, which would name a row
+    or a column of it.
 
     Args:
-        question: What is asked.
-        candidates: Sentences, tables, and rows that the question tells from others.
-        passages: The sources, with the tables behind them.
+        question: The question.
+        candidates: Sentences, tables, and rows that the question distinguishes.
+        passages: The sources, then the tables.
     """
     asked = of_all_rows(question)
     computed = asked is not None and asked.ask in {Ask.SUM, Ask.AVERAGE}
@@ -172,7 +173,7 @@ def keep_unnamed_tables(
 
 
 def parts_of(passages: Sequence[Passage], candidate: Candidate) -> list[Candidate]:
-    """Return the lead-in and the rows of a table as candidates; any other alone."""
+    """Return the lead-in and rows of a table as candidates; other candidates alone."""
     parts = passages[candidate.passage].parts
     return [
         replace(candidate, passage=i, start=start, end=end) for i, start, end in parts
@@ -182,12 +183,12 @@ def parts_of(passages: Sequence[Passage], candidate: Candidate) -> list[Candidat
 def with_labels(
     claims: Sequence[Claim], labels: Sequence[str], nodes: Sequence[NodeWithScore]
 ) -> list[Claim]:
-    """Return the claims with the labels that their sources have now.
+    """Return the claims with the new labels of their sources.
 
     Args:
         claims: Quotes of the sources.
-        labels: The labels that the sources had, in their order.
-        nodes: The sources with the labels that they have now.
+        labels: The former labels of the sources, in their order.
+        nodes: The sources with their new labels.
     """
     now = {old: label_of(n.node) for old, n in zip(labels, nodes, strict=True)}
     return [replace(claim, label=now[claim.label]) for claim in claims]

@@ -43,7 +43,7 @@ _TIMES = {
 
 @dataclass(frozen=True)
 class ComputedAnswer:
-    """A sentence and the cells behind it, labels before values."""
+    """A sentence and the cells that prove it, labels before values."""
 
     text: str
     cells: tuple[Field, ...]
@@ -71,7 +71,7 @@ def _cell(plan: TablePlan) -> ComputedAnswer | None:
 
 
 def _across(plan: TablePlan) -> ComputedAnswer | None:
-    """The best of one row; a column is said by its header."""
+    """Return the best cell of one row, named by its column header."""
     relation, n = plan.relation, plan.rows[0]
     values = {c: _value(plan, n, c) for c in plan.columns}
     amounts = [v for v in values.values() if isinstance(v, int | float)]
@@ -98,7 +98,7 @@ def _extreme(plan: TablePlan) -> ComputedAnswer | None:
 
 
 def _list_beyond(plan: TablePlan, limit: NumberLimit) -> ComputedAnswer | None:
-    """Rows that a comparison holds for, counted and listed."""
+    """Return the number and list of rows that satisfy a comparison."""
     amount, column = _in_column(plan, limit), plan.columns[0]
     if amount is None:
         return None
@@ -132,7 +132,7 @@ def _total(plan: TablePlan) -> ComputedAnswer | None:
 
 
 def _in_column(plan: TablePlan, limit: NumberLimit) -> float | None:
-    """The limit in the unit of the column; None where they do not compare."""
+    """Return the limit in the unit of the column; None if the units differ."""
     column = plan.relation.columns[plan.columns[0]]
     over = (
         f"{column.header} {_header(plan, plan.relation.labels)} {plan.relation.title}"
@@ -147,7 +147,7 @@ def _in_column(plan: TablePlan, limit: NumberLimit) -> float | None:
 
 
 def _scale(scaled: str, header: str, over: str) -> float | None:
-    """The factor of "million" in a column that may itself be in millions."""
+    """Return the factor of "million" in a column that may itself be in millions."""
     if not scaled or re.search(_SCALES[scaled], header, re.IGNORECASE):
         return 1
     return None if _ANY_SCALE.search(over) else _TIMES[scaled]
@@ -167,7 +167,7 @@ def _list_rows(plan: TablePlan, rows: Sequence[int]) -> str:
 
 
 def _looked_at(plan: TablePlan) -> str:
-    """How many rows were compared, by what, and where."""
+    """Return how many rows were compared, by what, and where."""
     bare = sum(_value(plan, n, plan.columns[0]) is None for n in plan.rows)
     without = f" ({bare} without a value)" if bare else ""
     header = _header(plan, plan.columns[0])
@@ -175,7 +175,7 @@ def _looked_at(plan: TablePlan) -> str:
 
 
 def _where(plan: TablePlan, rows: Iterable[int]) -> str:
-    """The table's title with the pages of the rows, which may be its later ones."""
+    """Return the table's title with the pages of the rows, possibly later ones."""
     title = plan.relation.title or "table"
     pages = sorted(_pages(plan, rows))
     if not pages:
@@ -186,7 +186,7 @@ def _where(plan: TablePlan, rows: Iterable[int]) -> str:
 
 
 def _pages(plan: TablePlan, rows: Iterable[int]) -> set[int]:
-    """The pages on which the cells that are cited begin."""
+    """Return the pages on which the cited cells begin."""
     pages: set[int] = set()
     for n in rows:
         cells = _cells(plan.relation, [n], plan.columns)

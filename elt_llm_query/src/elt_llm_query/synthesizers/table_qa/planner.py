@@ -1,7 +1,7 @@
-"""Find the table, column and rows that a question is about, by its words.
+"""Find the table, column and rows of a question by its words.
 
-A table is queried only if every word of the question is accounted for: by the header of
-one column, by the labels of rows, or by the table's title. One word more and the
+A table is queried only if every word of the question is matched: by the header of one
+column, by the labels of rows, or by the table's title. With one word unmatched, the
 question may be about something else.
 """
 
@@ -23,7 +23,7 @@ FEWEST = 2  # rows or columns that are compared
 TOTALS = frozenset(
     map(stem, words("total subtotal sum overall average mean all combined"))
 )
-_NAME = 3  # letters of a word that may be part of a file's name
+_NAME = 3  # letters; shorter words are not looked up in file names
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,12 @@ class TableWords:
 
     @cached_property
     def headers(self) -> list[Vocabulary]:
-        """Stems of each column's header."""
+        """Return the stems of each column's header."""
         return [stems_of_text(f"{c.header} {c.unit}") for c in self.relation.columns]
 
     @cached_property
     def title(self) -> Vocabulary:
-        """Stems of the table's title, section, document and label header."""
+        """Return the stems of the table's title, section, document and label header."""
         relation = self.relation
         label = relation.columns[relation.labels].header
         return stems_of_text(
@@ -48,7 +48,7 @@ class TableWords:
 
     @cached_property
     def labels(self) -> list[tuple[str, ...]]:
-        """Stems of each row's label in order, without text in brackets."""
+        """Return the stems of each row's label in order, without text in brackets."""
         return [
             stems_in(remove_brackets(row.label)) or stems_in(row.label)
             for row in self.relation.rows
@@ -56,7 +56,7 @@ class TableWords:
 
     @cached_property
     def openings(self) -> list[tuple[str, ...]]:
-        """Stems of each label up to its first comma, where the rest is no longer.
+        """Return the stems of each label up to its first comma, if the rest is short.
 
         "Inventories, net" is inventories; "Forms, lists and receipts of lockers" are
         not all forms.
@@ -69,9 +69,9 @@ class TableWords:
         return [o if len(label) <= 2 * len(o) else () for o, label in pairs]
 
     def over(self, wanted: TableQuestion) -> frozenset[str]:
-        """Stems of the matter that are in the title, or in the document's name.
+        """Return stems of the subject that are in the title or the file name.
 
-        A file name may run words together: BESTBUY is Best Buy.
+        Words of a file name may be written together: BESTBUY is Best Buy.
         """
         name = re.sub(r"\W|_", "", self.relation.document).lower()
         names = {w for w in words(wanted.text) if w[0].isupper() and len(w) >= _NAME}
@@ -81,29 +81,29 @@ class TableWords:
 
     @cached_property
     def totals(self) -> frozenset[int]:
-        """Numbers of the rows whose label says that they sum up others."""
+        """Return the numbers of the rows whose label marks a total."""
         return frozenset(
             n for n, label in enumerate(self.labels, start=1) if TOTALS & {*label}
         )
 
     @cached_property
     def sums(self) -> frozenset[int]:
-        """Numbers of the rows that sum up others, by label or by their numbers."""
+        """Return the numbers of the rows that are totals, by label or by value."""
         return self.totals | total_rows(self.relation)
 
 
 def remove_brackets(text: str) -> str:
-    """The text without the parts in brackets."""
+    """Return the text without the parts in brackets."""
     return re.sub(r"\([^()]*\)", " ", text)
 
 
 def stems_of_text(text: str) -> Vocabulary:
-    """Stems of a text; "%" says "percent" too."""
+    """Return the stems of a text; "%" also counts as "percent"."""
     return vocabulary(text.replace("%", " % percent percentage "))
 
 
 def stems_in(text: str) -> tuple[str, ...]:
-    """Stems of all its words, in order."""
+    """Return the stems of all its words, in order."""
     return tuple(map(stem, words(text)))
 
 
@@ -112,15 +112,15 @@ _UNIT_LABEL = re.compile(r"%|\bper\b|\brates?\b|\bratios?\b|\bpercent", re.IGNOR
 _PERIODS = frozenset(
     map(stem, words("year quarter month week day date period fiscal financial"))
 )
-_SECTIONS = 2  # rows without a value: from so many on the table is several
+_SECTIONS = 2  # rows without a value: with this many it is several tables in one
 
 
 @dataclass(frozen=True)
 class TablePlan:
-    """Cells of one table that answer: `columns` of the rows numbered `rows`.
+    """The answering cells of one table: `columns` of the rows numbered `rows`.
 
-    `across`: the columns of one row are compared, else rows in one column.
-    `inside` holds the words that headers and labels account for, `over` the others.
+    `across`: the columns of one row are compared, else rows in one column. `inside` are
+    the words matched by headers and labels, `over` the others.
     """
 
     relation: Relation
@@ -133,12 +133,12 @@ class TablePlan:
 
 
 def plan_table(wanted: TableQuestion, relation: Relation) -> TablePlan | None:
-    """Return how this table answers, or None if a word is left over or in doubt."""
+    """Return how this table answers, or None if a word is unmatched or in doubt."""
     table = TableWords(relation)
     wanted = _with_subject(wanted, table)
     named = _named_rows(wanted, table)
     if len(named) == 1 and wanted.ask is not Ask.CELL and {*named} <= table.sums:
-        named = []  # it is what the others are parts of
+        named = []  # the others are parts of it
     taken = {s for n in named for s in table.labels[n - 1]}
     left = [s for s in wanted.matter if s not in taken]
     columns = _columns(left, wanted, table)
@@ -162,10 +162,10 @@ def plan_table(wanted: TableQuestion, relation: Relation) -> TablePlan | None:
 def _is_of_another(
     wanted: TableQuestion, table: TableWords, column: int, over: frozenset[str]
 ) -> bool:
-    """True if the column has another form of the word before the noun.
+    """Return True if the column has another form of the word before the noun.
 
-    "Opening hours" are in no column "Opens", whatever the title is; "male
-    rates" are in one "Males". What is longest has to be said by the column.
+    "Opening hours" are not in a column "Opens", whatever the title is; "male rates" are
+    in one "Males". For "longest" the column itself must name the measure.
     """
     header = table.headers[column]
     if wanted.measure and not match(wanted.measure, header):
@@ -186,9 +186,9 @@ def _plain(word: str) -> str:
 
 
 def _with_subject(wanted: TableQuestion, table: TableWords) -> TableQuestion:
-    """The question with its subject as matter, where it names what is compared.
+    """Return the question with its subject as a topic, if it names the compared rows.
 
-    "Which fee is highest" asks for a row, as "which service has the highest fee" does.
+    "Which fee is highest" asks for a row, like "which service has the highest fee".
     """
     subject = stems_in(wanted.subject)
     ordered = [c for c in table.relation.columns if c.kind in _ORDERED]
@@ -201,7 +201,7 @@ def _with_subject(wanted: TableQuestion, table: TableWords) -> TableQuestion:
 
 
 def _in_column(wanted: TableQuestion, table: TableWords, shape: "Shape") -> bool:
-    """True where what is compared with a number is what the column holds."""
+    """Return True if the column has the quantity that is compared with a number."""
     noun = wanted.limit.noun if wanted.limit else ""
     return not noun or bool(match(noun, table.headers[shape[0][0]]))
 
@@ -215,7 +215,7 @@ def _choose_shape(
     named: Sequence[int],
     columns: Sequence[int],
 ) -> Shape | None:
-    """Columns, rows and direction for what is asked, where they fit it."""
+    """Return columns, rows and direction for the question, if they fit it."""
     if wanted.ask is Ask.CELL:
         one = len(named) == 1 and len(columns) == 1
         return (tuple(columns), tuple(named), False) if one else None
@@ -229,7 +229,7 @@ def _choose_shape(
 def _down(
     wanted: TableQuestion, table: TableWords, named: Sequence[int], column: int
 ) -> Shape | None:
-    """Rows compared in one column."""
+    """Return the rows to compare in one column."""
     relation = table.relation
     counted = wanted.ask is Ask.COUNT and wanted.limit is None
     kinds = _ORDERED if wanted.ask in {Ask.MOST, Ask.LEAST} else NUMBERS
@@ -251,9 +251,9 @@ def _down(
 def _are_apart(
     wanted: TableQuestion, table: TableWords, rows: Sequence[int], named: Sequence[int]
 ) -> bool:
-    """False if rows are the same thing at other times, or differ in another column.
+    """Return False if rows are the same thing at other times, or differ in a column.
 
-    The best of them is still the best, unless some were named to be compared.
+    The best of them is still the best, unless some were named for comparison.
     """
     labels = [table.labels[n - 1] for n in rows]
     extreme = wanted.ask in {Ask.MOST, Ask.LEAST} and not wanted.between
@@ -271,13 +271,13 @@ def _are_apart(
 
 
 def _is_period(table: TableWords, column: int) -> bool:
-    """True for a column that says which year or other period a row is of."""
+    """Return True for a column with the year or other period of a row."""
     header = _telling(table, column)
     return bool(header) and header <= _PERIODS
 
 
 def _across(table: TableWords, row: int, columns: Sequence[int]) -> Shape | None:
-    """Columns compared in one row."""
+    """Return the columns to compare in one row."""
     compared = [table.relation.columns[c] for c in columns]
     kept = [
         c
@@ -293,11 +293,11 @@ def _across(table: TableWords, row: int, columns: Sequence[int]) -> Shape | None
 
 
 def _named_rows(wanted: TableQuestion, table: TableWords) -> list[int]:
-    """Rows whose whole label is in the question; the longest where they overlap."""
+    """Return the rows whose whole label is in the question; of overlaps the longest."""
     asked = f" {' '.join(stems_in(wanted.text))} "
     spans = _spans(asked, table.labels)
     if not spans:
-        # "Inventories" for "Inventories, net", where only one row begins so.
+        # "Inventories" for "Inventories, net", if only one row begins with it.
         openings = Counter(table.openings)
         spans = _spans(asked, [o if openings[o] == 1 else () for o in table.openings])
     return [
@@ -308,7 +308,7 @@ def _named_rows(wanted: TableQuestion, table: TableWords) -> list[int]:
 
 
 def _spans(asked: str, labels: Sequence[tuple[str, ...]]) -> dict[int, str]:
-    """The labels that are in the question, by the number of their row."""
+    """Return the labels in the question, by row number."""
     by_row = {n: " ".join(label) for n, label in enumerate(labels, start=1)}
     return {n: said for n, said in by_row.items() if said and f" {said} " in asked}
 
@@ -316,9 +316,9 @@ def _spans(asked: str, labels: Sequence[tuple[str, ...]]) -> dict[int, str]:
 def _columns(
     left: Sequence[str], wanted: TableQuestion, table: TableWords
 ) -> list[int]:
-    """The columns whose headers account for most words; of equals those without more.
+    """Return the columns whose headers match most words; of ties those without more.
 
-    Empty where no header accounts for any word and there are several columns.
+    Empty if no header matches a word and there are several columns.
     """
     kinds = [c.kind for c in table.relation.columns]
     fits = [c for c in range(len(kinds)) if c != table.relation.labels]
@@ -336,13 +336,13 @@ def _columns(
 
 
 def _telling(table: TableWords, column: int) -> set[str]:
-    """Stems of a header that are no stop words and not in brackets."""
+    """Return the stems of a header without stop words and text in brackets."""
     header = words(remove_brackets(table.relation.columns[column].header))
     return {stem(w) for w in header if w.lower() not in STOP_WORDS}
 
 
 def _has_data(row: Row) -> bool:
-    """False for a row without a label, and for one that only heads others."""
+    """Return False for a row without a label, and for one that only heads others."""
     return bool(row.label) and not (row.label.endswith(":") and _only_label(row))
 
 
@@ -355,7 +355,7 @@ def _only_label(row: Row) -> bool:
 
 
 def _mixes_units(relation: Relation, rows: Iterable[int], column: int) -> bool:
-    """True where the labels of some values name a unit, and others do not."""
+    """Return True if the labels of some values name a unit and others do not."""
     named = {
         bool(_UNIT_LABEL.search(relation.rows[n - 1].label))
         for n in rows

@@ -42,8 +42,8 @@ _TIMES = {
 class TableSynthesizer(WrappingSynthesizer):
     """Queries the tables among the sources; if none answers, `inner` does.
 
-    Chunks with cells that were not among the sources are added to them. The response's
-    metadata is that of the extractive synthesizer: each cell is a claim.
+    Chunks with cells that were not among the sources are added. The metadata of the
+    response is that of the extractive synthesizer: each cell is a claim.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class TableSynthesizer(WrappingSynthesizer):
         return response
 
     def _answer(self, question: str, nodes: list[NodeWithScore]) -> Response | None:
-        """The answer of the one table that fits best, with its cells as claims."""
+        """Return the answer of the best matching table, with its cells as claims."""
         rows = [n for n in nodes if _has_rows(n)]
         with self._log.stage("tables", len(rows)) as note:
             asked = analyse(question).table if rows else None
@@ -100,7 +100,7 @@ class TableSynthesizer(WrappingSynthesizer):
             and (best_answer := compute_answer(p)) is not None
             and self._is_subject(p, chunks)
         ]
-        # Two tables that say different things: nobody knows which one is meant.
+        # Two tables with different answers: it is unknown which one is meant.
         if len({_values(p, best_answer) for best_answer, _, p in answers}) != 1:
             return None
         best_answer, chunks, _ = answers[0]
@@ -109,7 +109,7 @@ class TableSynthesizer(WrappingSynthesizer):
     def _tables(
         self, nodes: Sequence[NodeWithScore]
     ) -> list[tuple[Relation, list[TextNode]]]:
-        """Tables that hold a source, the best source's first, with their chunks."""
+        """Return the tables of the sources, best source first, with their chunks."""
         tables: dict[str, tuple[Relation, list[TextNode]]] = {}
         read: dict[str, tuple[list[Relation], list[TextNode]]] = {}
         for one in nodes:
@@ -127,10 +127,10 @@ class TableSynthesizer(WrappingSynthesizer):
         return list(tables.values())
 
     def _is_subject(self, chosen: TablePlan, chunks: Sequence[TextNode]) -> bool:
-        """True where the rows can be what the question asks for ("which country").
+        """Return True if the rows can be what "which country" asks for.
 
-        The table says so, or its document speaks of such things and a word of the table
-        is near to it in meaning.
+        The table contains the word, or its document does and a word of the table is
+        similar to it in meaning.
         """
         relation, subject = chosen.relation, words(chosen.wanted.subject)
         asked = [stem(w) for w in subject if w.lower() not in STOP_WORDS]
@@ -151,34 +151,34 @@ class TableSynthesizer(WrappingSynthesizer):
         return not lacks_a_word(analyse(chosen.wanted.subject), texts, self._embedder)
 
     def _speaks_of(self, asked: Sequence[str], chunks: Sequence[TextNode]) -> bool:
-        """True where the document of the table holds all these stems."""
+        """Return True if the document of the table contains all these stems."""
         place = provenance.read(chunks[0])
         text = self._collections[place.collection].document_text(place.document_id)
         return {*asked} <= {stem(w) for w in set(words(text.lower()))}
 
 
 def _has_rows(hit: NodeWithScore) -> bool:
-    """True for a row, and for the table or section that was read in its place."""
+    """Return True for a row, or for a table or section that was read in its place."""
     place = provenance.read(hit.node)
     rows = place.kind == "table_row" or (place.kind in _WIDER and bool(place.cells))
     return rows and not place.generated
 
 
 def _values(chosen: TablePlan, computed: ComputedAnswer) -> tuple[str, ...]:
-    """What two answers have in common that say the same."""
+    """Return the key that two equivalent answers share."""
     return (chosen.wanted.ask, *(cell.text for cell in computed.cells))
 
 
 def _response(
     computed: ComputedAnswer, chunks: Sequence[TextNode], nodes: list[NodeWithScore]
 ) -> Response | None:
-    """The answer over the sources and what chunks it needs besides.
+    """Return the answer with its sources and additional chunks.
 
-    None where a cell is in no chunk or is nothing that can be quoted.
+    None if a cell is in no chunk or cannot be quoted.
     """
     have = {n.node.node_id for n in nodes}
     document = provenance.read(chunks[0]).document_id
-    # A source may be longer than the chunk whose id it has: it is what is quoted.
+    # A source may be longer than the chunk with its id; the source is quoted.
     shown = [n.node for n in nodes if isinstance(n.node, TextNode)]
     known = [n for n in shown if provenance.read(n).document_id == document]
     known += [chunk for chunk in chunks if chunk.node_id not in have]
@@ -201,7 +201,7 @@ def _response(
 
 
 def _chunk_of(cell: Field, chunks: Sequence[TextNode]) -> TextNode | None:
-    """The first chunk that holds the whole cell at its place."""
+    """Return the first chunk that contains the whole cell at its place."""
     for chunk in chunks:
         start, end = chunk.start_char_idx or 0, chunk.end_char_idx or 0
         if start <= cell.start and cell.end <= end:
