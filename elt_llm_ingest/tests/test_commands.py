@@ -237,6 +237,27 @@ def test_what_an_ingest_file_tells_can_be_searched_for(files):
     assert "'boxes' is a reserved key of every chunk" in err
 
 
+def test_an_ingest_file_is_no_document(files, capsys):
+    take = ["--data-dir", "data", "--collection", "harbour"]
+    for command in (cli.ingest, cli.watch):
+        assert failures.run(command, ["one.yaml", *take]) == 64
+        assert "elt-llm-ingest --cfg one.yaml" in capsys.readouterr().err
+    (files / "bad.yaml").write_text("file_paths: [guide.md]\ncolection_name: x\n")
+    assert failures.run(cli.ingest, ["bad.yaml", *take]) == 78
+    err = capsys.readouterr().err
+    assert "unknown key 'colection_name' in bad.yaml" in err
+    assert "did you mean 'collection_name'? known: chunking, collection_name" in err
+    (files / "notes.yaml").write_text("boats: [Tern, Gull]\n")
+    assert failures.run(cli.ingest, ["notes.yaml", *take]) == 0
+
+
+def test_an_empty_name_of_a_collection_is_wrong_usage(files, capsys):
+    for name in ("", "   "):
+        options = ["guide.md", "--collection", name, "--data-dir", "data"]
+        assert failures.run(cli.ingest, options) == 64
+        assert "bug" not in capsys.readouterr().err
+
+
 def test_documents_no_longer_listed_go_unless_told(files):
     run("--cfg", "one.yaml")
     (files / "new.md").write_text("# New\n\nText.\n")
@@ -278,6 +299,7 @@ def test_list_and_errors(files):
     ("text", "said"),
     [
         ("collection_nam: x\nfile_paths: [a]", "did you mean 'collection_name'"),
+        ("collection_name: x\nfile_path: [a]", "did you mean 'file_paths'. known: "),
         (
             "collection_name: x\nfile_paths: [a]\nchunking: {chunk_siz: 3}",
             "'chunk_size'",

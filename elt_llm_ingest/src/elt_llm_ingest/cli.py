@@ -55,10 +55,15 @@ def ingest(ctx: CommandContext, /, paths: tuple[str, ...], **options: Any) -> No
     draw.io, ADE and Docling JSON files are read, and scans with the extra `ocr`.
     Unchanged files are skipped and renamed ones recognised; a file that cannot be read
     is reported and the rest continues. Ctrl-C stops after the current file, twice at
-    once; the same command resumes where it stopped.
+    once; the same command resumes where it stopped. An ingest file, which lists
+    documents, goes to `elt-llm-ingest --cfg FILE`.
     """
     from elt_llm_core.cli.interrupt import stop_on_signals
+    from elt_llm_core.identifiers import collection_id
+    from elt_llm_ingest.runner import refuse_ingest_files
 
+    collection_id(options["collection"])
+    refuse_ingest_files(paths)
     ctx.require_writer(options["wait"], needed=not options["dry_run"])
     options["password"] = ask_passwords(options["password"])
     with stop_on_signals() as stop:
@@ -88,9 +93,11 @@ def watch(
     from elt_llm_core.cli.interrupt import stop_on_signals
     from elt_llm_core.errors import EltLlmError, UsageError
     from elt_llm_core.identifiers import collection_id
+    from elt_llm_ingest.runner import refuse_ingest_files
     from elt_llm_ingest.watch import FOREVER, Watch
 
     collection_id(options["collection"])
+    refuse_ingest_files(paths)
     if interval <= 0:
         raise UsageError(
             f"--interval is {interval:g}", "use a positive number of seconds"

@@ -4,6 +4,7 @@ An ingest file is YAML that lists documents and their target collections.
 """
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,7 +14,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from elt_llm_core.cli.interrupt import Stop, stop_on_signals
 from elt_llm_core.cli.terminal import escape_controls, json_text
-from elt_llm_core.errors import ConfigError, EltLlmError, UsageError, suggest
+from elt_llm_core.errors import (
+    ConfigError,
+    EltLlmError,
+    UsageError,
+    suggest,
+    suggest_key,
+)
 from elt_llm_ingest.options import Attributes
 
 if TYPE_CHECKING:
@@ -26,6 +33,7 @@ CONFIG_FOLDER = Path(__file__).parent / "config"
 OURS = frozenset({"rag_config"})
 MAX_BYTES = 1_000_000  # of an ingest file, which is written by hand
 YAML_SUFFIXES = (".yaml", ".yml")
+_DISTINCT = frozenset({"collection_name", "collection_prefix", "file_paths"})
 
 
 class _Closed(BaseModel):
@@ -116,6 +124,38 @@ def read_file(path: Path) -> IngestFile:
         raise _readable(path, error) from error
 
 
+def refuse_ingest_files(paths: Iterable[str]) -> None:
+    """Refuse ingest files among named files, which would be read as text.
+
+    A YAML file is one if it has a key that only ingest files have. Files of a folder or
+    a pattern are not looked at.
+
+    Args:
+        paths: What a person names to be ingested.
+
+    Raises:
+        UsageError: If one of them is an ingest file.
+        ConfigError: If one is an ingest file with an error.
+    """
+    for path in (Path(name).expanduser() for name in paths):
+        if path.suffix in YAML_SUFFIXES and path.is_file() and _has_our_key(path):
+            read_file(path)
+            raise UsageError(
+                f"{path} is an ingest file, no document",
+                f"run elt-llm-ingest --cfg {path}",
+            )
+
+
+def _has_our_key(path: Path) -> bool:
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            return False
+        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError):
+        return False  # the reader of text files tells what is wrong with it
+    return isinstance(loaded, dict) and bool(_DISTINCT.intersection(loaded))
+
+
 def resolve_path(path: Path, listed: str) -> Path:
     """Resolve a listed path relative to the folder of the ingest file."""
     target = Path(listed).expanduser()
@@ -123,7 +163,8 @@ def resolve_path(path: Path, listed: str) -> Path:
 
 
 def _readable(path: Path, error: ValidationError) -> ConfigError:
-    first = error.errors()[0]
+    # A misspelt key also lacks: that one tells the reader what to mend.
+    first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
     where = [str(part) for part in first["loc"]]
     key = ".".join(where)
     if first["type"] != "extra_forbidden":
@@ -135,7 +176,7 @@ def _readable(path: Path, error: ValidationError) -> ConfigError:
             "delete it: formats are detected from the files",
         )
     model = ChunkingChoice if where[0] == "chunking" else IngestFile
-    hint = suggest(where[-1], model.model_fields)
+    hint = suggest_key(where[-1], model.model_fields)
     return ConfigError(f"unknown key {key!r} in {path}", hint)
 
 

@@ -71,6 +71,7 @@ from elt_llm_core.errors.base_error import (
     EltLlmError,
     installs,
     suggest,
+    suggest_key,
 )
 from elt_llm_core.errors.call_errors import (
     ExchangeError,
@@ -215,4 +216,5 @@ __all__ = [
     "VersionNotFoundError",
     "installs",
     "suggest",
+    "suggest_key",
 ]

@@ -34,6 +34,19 @@ def suggest(value: str, known: Iterable[str]) -> str:
     return f"known: {', '.join(names)}" if names else "none are known yet"
 
 
+def suggest_key(key: str, known: Iterable[str]) -> str:
+    """Return a phrase with all known keys of a file, the closest one first.
+
+    Args:
+        key: The unknown key.
+        known: The keys that may stand in its place.
+    """
+    names = sorted(known)
+    near = suggest(key, names)
+    every = f"known: {', '.join(names)}"
+    return near if near == every or not names else f"{near} {every}"
+
+
 def installs(extra: str) -> str:
     """Return the command that installs an extra and removes nothing."""
     return f"uv sync --inexact --extra {extra}"
