@@ -1,4 +1,4 @@
-"""Tables without lines: numbers that stand below each other in several columns."""
+"""Tables without ruling lines: numbers that are aligned in several columns."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,9 +8,9 @@ from itertools import pairwise
 from elt_llm_ingest.readers.pdf.geometry import NUMBER, is_one_number, is_year
 from elt_llm_ingest.readers.pdf.words import Line, Word, join_words
 
-WIDE = 0.85  # of the height of letters: so wide a gap parts two pieces
+WIDE = 0.85  # of the letter height: the least gap between two pieces
 BETWEEN_NUMBERS = (
-    0.45  # the same between two numbers: cells may stand closer than words
+    0.45  # the same between two numbers, because cells may be closer than words
 )
 SIGN_GAP = 80  # points from a currency sign to its number
 TAIL_GAP = 14  # points from a number to its percent sign or parenthesis
@@ -20,7 +20,7 @@ TAILS = frozenset({"%", ")", ")%", "%)"})
 
 @dataclass(slots=True, eq=False)
 class LinePiece:
-    """Words beside each other. `left` and `right` leave out a currency sign."""
+    """Adjacent words. `left` and `right` exclude a currency sign."""
 
     words: list[Word]
     text: str = field(init=False)
@@ -41,12 +41,12 @@ class LinePiece:
 
     @property
     def middle(self) -> float:
-        """The centre across."""
+        """Return the horizontal centre."""
         return (self.left + self.right) / 2
 
 
 def header_pieces(line: Line) -> list[LinePiece]:
-    """The pieces of a header: names may stand closer, so text runs part them too."""
+    """Return the pieces of a header; text runs also separate closely set names."""
     groups: list[list[Word]] = []
     for piece in pieces_of(line):
         groups.append(piece.words[:1])
@@ -62,7 +62,7 @@ def header_pieces(line: Line) -> list[LinePiece]:
 
 
 def pieces_of(line: Line) -> list[LinePiece]:
-    """The pieces of a line from left to right; a sign goes with its number."""
+    """Return the pieces of a line from left to right; a sign joins its number."""
     group = [line.words[0]]
     groups = [group]
     for before, word in pairwise(line.words):
@@ -81,7 +81,7 @@ def _are_apart(group: Sequence[Word], word: Word) -> bool:
     gap = word.left - last.right
     height = max(word.bottom - word.top, last.bottom - last.top, 1.0)
     if gap <= TAIL_GAP and gap <= BETWEEN_NUMBERS * height and word.text not in SIGNS:
-        return False  # near enough for whatever they are
+        return False  # close enough for any kind of words
     if last.text in SIGNS and len(group) == 1 and NUMBER.match(word.text):
         return gap > SIGN_GAP
     if word.text in TAILS and NUMBER.match(last.text):
@@ -92,22 +92,22 @@ def _are_apart(group: Sequence[Word], word: Word) -> bool:
     return gap > (BETWEEN_NUMBERS if numbers else WIDE) * height
 
 
-# In what may be a number: a digit, or a dash that stands alone. One class at the start
-# makes the search for it seven times as fast as two ways to begin.
+# The start of a possible number: a digit, or a dash by itself. A single character class
+# at the start makes the search seven times as fast as two alternatives.
 MARK = re.compile(r"[0-9\u2013\u2014-](?:(?<=[0-9])|(?!\S)(?<!\S.))")
-FIGURES = re.compile(r"[0-9\u2013\u2014-]\S*")  # in every word that may be one
-LEAST_ROWS = 3  # two lines with numbers below each other happen in running text
-PROSE_WORDS = 14  # so many words in one piece are a sentence
-FAR = 3.2  # line heights without a line end a table
-SLACK = 1.5  # points that neighbours in a column may miss each other by
-NO_VALUE = 4  # letters; "n.a." and the like stand for a number
-STEPS = 4  # so many numbers with one distance are the axis of a chart
+FIGURES = re.compile(r"[0-9\u2013\u2014-]\S*")  # matches part of every possible number
+LEAST_ROWS = 3  # two lines with aligned numbers also occur in running text
+PROSE_WORDS = 14  # a piece with this many words is a sentence
+FAR = 3.2  # a gap of this many line heights ends a table
+SLACK = 1.5  # points; tolerated misalignment in a column
+NO_VALUE = 4  # letters; for "n.a." and the like in place of a number
+STEPS = 4  # this many equidistant numbers are the axis of a chart
 Interval = tuple[float, float]
 
 
 @dataclass(eq=False)
 class TextRow:
-    """A line of the page in its pieces."""
+    """A line of the page, split into its pieces."""
 
     line: Line
     _pieces: list[LinePiece] | None = None
@@ -115,50 +115,50 @@ class TextRow:
 
     @property
     def pieces(self) -> list[LinePiece]:
-        """The pieces from left to right."""
+        """Return the pieces from left to right."""
         if self._pieces is None:
             self._pieces = pieces_of(self.line)
         return self._pieces
 
     @property
     def numbers(self) -> list[LinePiece]:
-        """Those that are numbers."""
+        """Return the pieces that are numbers."""
         if self._numbers is None:
             match = MARK.search(self.line.text)
             self._numbers = [p for p in self.pieces if p.is_number] if match else []
         return self._numbers
 
     def may_count(self, many: int) -> bool:
-        """Whether it may have so many numbers: quicker than to look for them."""
+        """Return whether the row may have this many numbers, by a quick check."""
         text, words = self.line.text, self.line.words
         if not MARK.search(text):
             return False
-        if text.count(" ") == len(words) - 1:  # no two of them without a blank
+        if text.count(" ") == len(words) - 1:  # all words are separated by blanks
             return len(FIGURES.findall(text)) >= many
         return sum([FIGURES.search(word.text) is not None for word in words]) >= many
 
     @property
     def is_prose(self) -> bool:
-        """Whether one piece holds a sentence."""
+        """Return whether a piece is a sentence."""
         long = len(self.line.words) >= PROSE_WORDS
         return long and any(len(p.words) >= PROSE_WORDS for p in self.pieces)
 
 
 @dataclass(eq=False)
 class Run:
-    """Neighbouring lines whose numbers stand in common columns."""
+    """Adjacent lines whose numbers are in common columns."""
 
-    first: int  # number of the line
+    first: int  # index of the line
     last: int
-    rows: int  # with two numbers or more
+    rows: int  # rows with at least two numbers
     columns: list[Interval]
 
 
 def runs_of(rows: Sequence[TextRow], *, surely: bool = False) -> list[Run]:
-    """The runs of lines that are the body of a table, from the top.
+    """Return the runs of lines that form the body of a table, from the top.
 
-    Three lines at least have two numbers; `surely`: two lines have one. What a chart
-    writes along its axes is no table.
+    At least three lines need two numbers; with `surely`, two lines need one. The axis
+    labels of a chart are not a table.
     """
     many = 1 if surely else 2
     least = LEAST_ROWS - surely
@@ -180,7 +180,7 @@ def _run(rows: Sequence[TextRow], first: int, many: int) -> Run | None:
     if not row.may_count(many) or len(row.numbers) < many or row.is_prose:
         return None
     if all(is_year(piece.text) for piece in rows[first].numbers):
-        return None  # years name columns
+        return None  # years are column headers
     columns = [(piece.left, piece.right) for piece in rows[first].numbers]
     run = Run(first, first, 1, columns)
     for index in range(first + 1, len(rows)):
@@ -210,7 +210,7 @@ def _gap(above: Line, below: Line) -> float:
 def _extend_columns(
     columns: Sequence[Interval], numbers: Sequence[LinePiece]
 ) -> list[Interval] | None:
-    """The columns with a line's numbers in them; None if these do not belong there."""
+    """Return the columns with a line's numbers added; None if they do not fit."""
     spans = [(piece.left - SLACK, piece.right + SLACK) for piece in numbers]
     at = [[i for i, c in enumerate(columns) if _touch(c, span)] for span in spans]
     if any(len(touched) > 1 for touched in at):
@@ -226,7 +226,7 @@ def _touch(one: Interval, two: Interval) -> bool:
 
 
 def merge_intervals(intervals: Sequence[Interval]) -> list[Interval]:
-    """The intervals with those that overlap made one, from left to right."""
+    """Return the intervals from left to right, with overlapping ones merged."""
     done: list[Interval] = []
     for left, right in sorted(intervals):
         if done and left < done[-1][1]:
@@ -237,9 +237,10 @@ def merge_intervals(intervals: Sequence[Interval]) -> list[Interval]:
 
 
 def _is_label(row: TextRow, columns: Sequence[Interval]) -> bool:
-    """Whether a line without numbers may stand in the table: text on its left only.
+    """Return whether a line without numbers may be a label in the table.
 
-    A word or dash that stands in a column of numbers is fine too.
+    Its text is on the left only; words or dashes in a column of numbers are also
+    accepted.
     """
     first = columns[0][0]
     if row.pieces[0].left > first and any(map(_is_name, row.pieces)):
@@ -259,7 +260,7 @@ def _is_name(piece: LinePiece) -> bool:
 
 
 def _is_chart(rows: Sequence[TextRow], run: Run) -> bool:
-    """Whether most columns count up or down in equal steps, as an axis does."""
+    """Return whether most columns count in equal steps, as an axis does."""
     axes = [_is_axis(list(_values(rows, run, column))) for column in run.columns]
     return 2 * sum(axes) >= len(axes)
 

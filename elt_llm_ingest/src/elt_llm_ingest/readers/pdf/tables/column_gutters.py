@@ -1,4 +1,4 @@
-"""Columns that words make by themselves: the strips of a table that no word enters."""
+"""Columns from word positions: the strips of a table without words separate them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from elt_llm_ingest.readers.pdf.words import Line, Word
 
 Interval = tuple[float, float]
 Range = tuple[int, int]  # first and last column
-NUDGE = 1.5  # points that a word may reach over the edge of its column
+NUDGE = 1.5  # points; tolerated overlap of a word over the edge of its column
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The extents of the words of each column, and the edges that part them."""
+    """The extents of the words of each column, and the edges between them."""
 
     extents: tuple[Interval, ...]
     edges: tuple[float, ...]
@@ -28,10 +28,10 @@ class Columns:
 def columns_of(
     lines: Sequence[Sequence[LinePiece]], known: Sequence[float] = ()
 ) -> Columns:
-    """The columns of lines cut in pieces; one or none where nothing parts them.
+    """Return the columns of lines in pieces; at most one if nothing separates them.
 
-    An edge that is `known` and runs through a strip without words is taken for it, else
-    the middle of the strip.
+    A `known` edge that runs through a strip without words is used as its edge, else the
+    middle of the strip.
     """
     extents = extents_of(lines)
     edges = []
@@ -43,12 +43,12 @@ def columns_of(
 
 
 def extents_of(lines: Sequence[Sequence[LinePiece]]) -> list[Interval]:
-    """From where to where the words of each column go.
+    """Return the extent of the words of each column.
 
-    Lines with the most pieces say most about columns, so they come first; a piece that
-    reaches over several of their columns stands over all of these and says nothing.
+    Lines with the most pieces are the most reliable, so they come first; a piece that
+    overlaps several of their columns spans these and is ignored.
     """
-    ordered = sorted(lines, key=len, reverse=True)  # stable: from the top
+    ordered = sorted(lines, key=len, reverse=True)  # stable sort, from the top
     extents: list[Interval] = []
     for pieces in ordered:
         for piece in pieces:
@@ -63,7 +63,7 @@ def extents_of(lines: Sequence[Sequence[LinePiece]]) -> list[Interval]:
 def _together(
     extents: Sequence[Interval], lines: Sequence[Sequence[LinePiece]]
 ) -> list[Interval]:
-    """The extents with those made one of which no line fills both."""
+    """Return the extents, merging those that no line fills both of."""
     done: list[Interval] = []
     for extent in extents:
         if done and not any(_fills(pieces, done[-1], extent) for pieces in lines):
@@ -74,7 +74,7 @@ def _together(
 
 
 def _fills(pieces: Sequence[LinePiece], one: Interval, two: Interval) -> bool:
-    """Whether a line has a piece in either of two extents and none in both."""
+    """Return whether a line has a piece in one of two extents and none in both."""
     in_one = [p for p in pieces if _overlap(one, p) > 0]
     in_two = [p for p in pieces if _overlap(two, p) > 0]
     return bool(in_one) and bool(in_two) and in_one[-1] is not in_two[0]
@@ -85,10 +85,10 @@ def _overlap(extent: Interval, piece: LinePiece) -> float:
 
 
 def place_words(line: Line, edges: Sequence[float]) -> list[tuple[Range, list[Word]]]:
-    """The words of a line by the columns that they fill, from left to right.
+    """Return the words of a line by the columns that they fill, from left to right.
 
-    `edges` part the columns. A piece that an edge cuts is cut there if it can be cut
-    between two words far enough from each other; else it fills the columns together.
+    `edges` separate the columns. A piece that an edge crosses is split there if the gap
+    between two of its words is wide enough; else it spans the columns.
     """
     groups: list[tuple[Range, list[Word]]] = []
     for piece in pieces_of(line):
@@ -103,13 +103,13 @@ def place_words(line: Line, edges: Sequence[float]) -> list[tuple[Range, list[Wo
 
 
 def parts_of(piece: LinePiece, columns: Sequence[Interval]) -> list[LinePiece]:
-    """A piece cut where another text run begins in the next column."""
+    """Return a piece, split where another text run begins in the next column."""
     edges = [(one[1] + two[0]) / 2 for one, two in pairwise(columns)]
     return [LinePiece(words) for words in _cut(piece, edges)]
 
 
 def _cut(piece: LinePiece, edges: Sequence[float]) -> list[list[Word]]:
-    """The piece's words cut where another text run begins beyond an edge."""
+    """Return the piece's words, split where another text run begins beyond an edge."""
     groups = [piece.words[:1]]
     for before, word in pairwise(piece.words):
         gap = word.left - before.right
@@ -124,8 +124,8 @@ def _cut(piece: LinePiece, edges: Sequence[float]) -> list[list[Word]]:
 
 
 def find_column_range(words: Sequence[Word], edges: Sequence[float]) -> Range:
-    """First and last column that words reach into."""
-    piece = LinePiece([*words])  # a currency sign may stand far left of its number
+    """Return the first and last column that words overlap."""
+    piece = LinePiece([*words])  # excludes a distant currency sign
     left, right = piece.left + NUDGE, piece.right - NUDGE
     middle = (left + right) / 2
     left, right = min(left, middle), max(right, middle)
@@ -135,10 +135,10 @@ def find_column_range(words: Sequence[Word], edges: Sequence[float]) -> Range:
 def spread_over_columns(
     places: Sequence[tuple[Range, list[Word]]], columns: Columns
 ) -> list[tuple[Range, list[Word]]]:
-    """The places of a line, those over the middle of several columns over all of them.
+    """Return the places of a line, with names spread over the columns they span.
 
-    A line of names that stand over as many columns each: the middle of a name is nearer
-    to the middle of its columns together than to that of any of them.
+    The line has names that span equal numbers of columns each: the middle of a name is
+    closer to the middle of its columns together than to that of any one of them.
     """
     wide = _groups(places, columns)
     return wide or [*places]

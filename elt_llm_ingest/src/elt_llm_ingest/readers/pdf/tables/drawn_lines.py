@@ -1,18 +1,18 @@
-"""The straight lines a page draws, which are what its tables are made of."""
+"""The straight lines that a page draws, which form its ruled tables."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-THIN = 3.0  # points; a filled box no thicker than this is a line
-SHORT = 5.0  # shorter lines are parts of letters and pictures
-NEAR = 2.5  # lines no farther apart are one
-SLANT = 0.6  # points by which the ends of a level or upright line may differ
-MOST = 1500  # a page with more lines than this shows a drawing
+THIN = 3.0  # points; a filled box up to this thickness is a line
+SHORT = 5.0  # points; shorter lines are parts of letters and pictures
+NEAR = 2.5  # points; lines up to this distance are one
+SLANT = 0.6  # points; tolerated slant of a horizontal or vertical line
+MOST = 1500  # a page with more lines than this has a drawing
 WHITE = ("ffffffff", "00ffffff")
 
 
 class Rule(NamedTuple):
-    """A line along one axis: where it stands across it, and from where to where."""
+    """A horizontal or vertical line: its position, and its start and end."""
 
     at: float
     start: float
@@ -20,12 +20,12 @@ class Rule(NamedTuple):
 
     @property
     def length(self) -> float:
-        """How long it is."""
+        """Return its length."""
         return self.end - self.start
 
 
 class Rules(NamedTuple):
-    """The lines of a page in points from the top left, from top or left on."""
+    """The lines of a page in points, sorted from the top or from the left."""
 
     across: list[Rule]
     down: list[Rule]
@@ -35,7 +35,7 @@ NONE = Rules([], [])
 
 
 def rules_of(graphics: Any) -> Rules:
-    """The lines of LiteParse's vector graphics; none where a page is a drawing."""
+    """Return the lines of LiteParse's vector graphics; none if a page is a drawing."""
     if graphics is None:
         return NONE
     across: list[Rule] = []
@@ -78,7 +78,7 @@ def _put(
 
 
 def merge_rules(rules: Sequence[Rule]) -> list[Rule]:
-    """The rules with pieces of one line joined, and those too short left out."""
+    """Return the rules with pieces of one line joined, without short ones."""
     done: list[Rule] = []
     for group in group_rules(sorted(rules), NEAR):
         at = max(group, key=lambda rule: rule.length).at
@@ -93,7 +93,7 @@ def merge_rules(rules: Sequence[Rule]) -> list[Rule]:
 
 
 def group_rules(rules: Iterable[Rule], near: float) -> list[list[Rule]]:
-    """Sorted rules in groups that stand no farther than `near` from the first."""
+    """Return sorted rules in groups within `near` of the first."""
     groups: list[list[Rule]] = []
     for rule in rules:
         if groups and rule.at - groups[-1][0].at <= near:
@@ -104,7 +104,7 @@ def group_rules(rules: Iterable[Rule], near: float) -> list[list[Rule]]:
 
 
 def within(rules: Rules, box: tuple[float, float, float, float]) -> Rules:
-    """The parts of the rules that stand in a box."""
+    """Return the parts of the rules inside a box."""
     left, top, right, bottom = box
     return Rules(
         list(_cut(rules.across, (top, bottom), (left, right))),

@@ -1,4 +1,4 @@
-"""Tables whose cells are drawn: the grid formed by the lines of a page."""
+"""Ruled tables: the grid formed by the lines of a page."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -8,17 +8,18 @@ from elt_llm_ingest.readers.pdf.tables.drawn_lines import Rule, Rules
 
 TOUCH = 3.0  # points; lines nearer than this meet
 SAME = 3.0  # points; lines nearer than this are one line of the grid
-OPEN = 8.0  # a line that reaches so far beyond the last one begins an open cell
+OPEN = 8.0  # points; a line this far beyond the last one opens a cell
 WALL = 0.6  # share of a cell's side that a line must cover
-MOST_LINES = 400  # more are a drawing, and each is held against every other
+MOST_LINES = 400  # more lines are a drawing, and each pair is compared
 Rectangle = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A drawn table: the ends of its columns and rows, and the places of each cell.
+    """A ruled table: the edges of its columns and rows, and the places of its cells.
 
-    `cells` are first row, last row, first column, last column, from 0 and inclusive.
+    Each of `cells` is first row, last row, first column, last column, from 0 and
+    inclusive.
     """
 
     xs: tuple[float, ...]
@@ -27,11 +28,11 @@ class Grid:
 
     @property
     def box(self) -> Rectangle:
-        """Left, top, right, bottom."""
+        """Return left, top, right, bottom."""
         return self.xs[0], self.ys[0], self.xs[-1], self.ys[-1]
 
     def box_of(self, cell: tuple[int, int, int, int]) -> Rectangle:
-        """Left, top, right, bottom of a cell."""
+        """Return left, top, right, bottom of a cell."""
         row, end_row, column, end_column = cell
         return (
             self.xs[column], self.ys[row], self.xs[end_column + 1], self.ys[end_row + 1]
@@ -39,7 +40,7 @@ class Grid:
 
 
 def grids_of(rules: Rules) -> list[Grid]:
-    """Return the grids of a page from top to bottom, with two columns at least."""
+    """Return the grids of a page from top to bottom, with at least two columns."""
     if len(rules.across) + len(rules.down) > MOST_LINES:
         return []
     drawn_grids = [_grid(across, down) for across, down in _meeting(rules)]
@@ -48,7 +49,7 @@ def grids_of(rules: Rules) -> list[Grid]:
 
 
 def _meeting(rules: Rules) -> Iterator[tuple[list[Rule], list[Rule]]]:
-    """Group the lines that are connected."""
+    """Group the connected lines."""
     parent = list(range(len(rules.across) + len(rules.down)))
 
     def root(index: int) -> int:
@@ -80,14 +81,14 @@ def _grid(across: Sequence[Rule], down: Sequence[Rule]) -> Grid | None:
         return None
     xs = _places(down, across)
     ys = _places(across, down)
-    if len(xs) <= 2 or len(ys) <= 1:  # noqa: PLR2004 - one column is no table
+    if len(xs) <= 2 or len(ys) <= 1:  # noqa: PLR2004 - one column is not a table
         return None
     cells = tuple(sorted(_cells(xs, ys, across, down)))
     return Grid(tuple(xs), tuple(ys), cells)
 
 
 def _places(rules: Sequence[Rule], crossing: Sequence[Rule]) -> list[float]:
-    """Where the rules stand, and the open ends of those that cross them."""
+    """Return the positions of the rules, and the open ends of those that cross them."""
     places: list[float] = []
     for rule in sorted(rules):
         if not places or rule.at - places[-1] > SAME:
@@ -107,7 +108,7 @@ def _cells(
     across: Sequence[Rule],
     down: Sequence[Rule],
 ) -> Iterator[tuple[int, int, int, int]]:
-    """Return the cells of the grid, joining places without a line between."""
+    """Return the cells of the grid, merging places without a line between."""
     rows, columns = len(ys) - 1, len(xs) - 1
     right = _walls(xs, ys, down)
     below = _walls(ys, xs, across)

@@ -1,4 +1,4 @@
-"""Words in the cells of drawn tables."""
+"""Words in the cells of ruled tables."""
 
 from bisect import bisect_right
 from collections import defaultdict
@@ -10,17 +10,17 @@ from elt_llm_ingest.readers.pdf.tables.grid import Grid
 from elt_llm_ingest.readers.pdf.tables.lattice_completion import complete_grid
 from elt_llm_ingest.readers.pdf.words import Line, Word, lines_of
 
-CROSSED = 0.1  # share of words that lines cut through: then it is a picture
-MARGIN = 1.0  # points by which the middle of a word may be outside
-USED = 0.25  # share of the drawn rows and columns; double lines make empty ones
-LEAST_ROWS = 3  # of a table that is none as it is drawn
+CROSSED = 0.1  # share of words crossed by lines; more make it a picture
+MARGIN = 1.0  # points; the middle of a word may be this far outside
+USED = 0.25  # least share of non-empty rows and columns; double lines make empty ones
+LEAST_ROWS = 3  # least rows of a table with missing lines
 Place = tuple[int, int, int, int]
 Filled = dict[Place, list[Word]]
 Lined = dict[Place, list[Line]]
 
 
 def select_words_inside(grid: Grid, words: Sequence[Word]) -> list[Word]:
-    """The words whose middle is in the grid."""
+    """Return the words whose middle is in the grid."""
     left, top, right, bottom = grid.box
     return [
         word
@@ -31,9 +31,9 @@ def select_words_inside(grid: Grid, words: Sequence[Word]) -> list[Word]:
 
 
 def read_drawn_table(grid: Grid, words: Sequence[Word]) -> Table | None:
-    """The table of the words in a grid; None for frames, charts and drawings.
+    """Return the table of the words in a grid; None for frames, charts and drawings.
 
-    `mended` if only lines that are not drawn make it one.
+    `mended` is whether it is only a table with lines that are not drawn.
     """
     lines = _lines_by_cell(grid, words)
     if not _is_used(grid, lines):
@@ -53,7 +53,7 @@ def read_drawn_table(grid: Grid, words: Sequence[Word]) -> Table | None:
 
 
 def _is_used(grid: Grid, filled: Lined) -> bool:
-    """Whether so many drawn rows and columns hold words as those of no chart do."""
+    """Return whether more rows and columns have words than those of a chart."""
     rows = {row for cell in filled for row in range(cell[0], cell[1] + 1)}
     columns = {at for cell in filled for at in range(cell[2], cell[3] + 1)}
     return (
@@ -88,7 +88,7 @@ def _band(edges: Sequence[float], value: float) -> int:
 
 
 def _is_table(grid: Grid, filled: Lined, words: int) -> bool:
-    """Whether several rows and columns hold text that no line cuts through."""
+    """Return whether several rows and columns have text that no line crosses."""
     rows = {cell[0] for cell in filled}
     columns = {cell[2] for cell in filled}
     if len(rows) <= 1 or len(columns) <= 1:
@@ -105,7 +105,7 @@ def _is_table(grid: Grid, filled: Lined, words: int) -> bool:
 
 
 def _holds_columns(filled: Lined) -> bool:
-    """Whether cells hold several columns of numbers that no line parts."""
+    """Return whether cells have several columns of numbers without lines between."""
     several = [
         sum(len([p for p in pieces_of(line) if p.is_number]) > 1 for line in lines)
         for lines in filled.values()
@@ -120,7 +120,7 @@ def _is_crossed(word: Word, box: tuple[float, float, float, float]) -> bool:
 
 
 def _has_stacks(filled: Lined) -> bool:
-    """Whether one drawn row holds several rows of numbers."""
+    """Return whether one drawn row contains several rows of numbers."""
     return any(_is_stack(lines) for lines in filled.values())
 
 
@@ -129,7 +129,7 @@ def _is_stack(lines: Sequence[Line]) -> bool:
 
 
 def _with_rows(grid: Grid, filled: Lined) -> Grid:
-    """The grid with rows between its lines where numbers stand below each other."""
+    """Return the grid with rows added between its lines for stacked numbers."""
     rows: dict[int, Lined] = defaultdict(dict)
     for cell, cell_words in filled.items():
         if cell[0] == cell[1]:
@@ -161,7 +161,7 @@ def _pieces(
 
 
 def _cuts(cells: Lined) -> list[float]:
-    """Where to cut a drawn row into rows, from the top; nowhere for a plain row."""
+    """Return where to split a drawn row, from the top; empty for a plain row."""
     first = min(cell[2] for cell in cells)
     others = [lines for cell, lines in cells.items() if cell[2] != first]
     stacks = [lines for lines in others if _is_stack(lines)]
@@ -190,7 +190,7 @@ def _place(item: tuple[Place, list[Line]]) -> Place:
 
 
 def _dense(filled: Lined) -> Table:
-    """Rows and columns that hold words; cells over several of them keep their span."""
+    """Return the rows and columns with words; cells over several keep their span."""
     rows = sorted({cell[0] for cell in filled})
     columns = sorted({cell[2] for cell in filled})
     cells = [[[] for _ in columns] for _ in rows]  # type: list[list[list[Word]]]

@@ -21,16 +21,16 @@ from elt_llm_ingest.readers.pdf.tables.grid import Grid, Rectangle
 from elt_llm_ingest.readers.pdf.tables.row_breaks import cut, least_gap, log_odds
 from elt_llm_ingest.readers.pdf.words import Line, Word, lines_of
 
-# Costs in nats, as those of row breaks are.
-GAP = 3.0  # a gap wider than any blank in a cell: one line in twenty has one
-COLUMN = 6.0  # a column that no line shows: two such gaps are not enough
-EMPTY = 0.7  # a place without words: as likely as one with words
+# Costs in nats, like those of row breaks.
+GAP = 3.0  # a gap wider than any blank in a cell; one line in twenty has one
+COLUMN = 6.0  # a column without lines; two such gaps do not suffice
+EMPTY = 0.7  # an empty place; as likely as one with words
 CROSSING = 3.0  # words over several columns
-FEW = 3  # bands that say nothing about rows: a header, a body, totals
+FEW = 3  # bands up to this number are no evidence of rows: header, body, totals
 UNDRAWN = 2.0  # a row that ends without a line in a table that has lines
-RULED = 2.0  # for each row that is drawn: who draws some rows draws them all
-OFF = 0.35  # letter heights that the middle of a centred cell may be off
-LEAST = 1.0  # that all new rows gain together
+RULED = 2.0  # per drawn row, because tables with some row lines usually have all
+OFF = 0.35  # letter heights; tolerated offset of a centred cell
+LEAST = 1.0  # least gain of all new rows together
 Cell = tuple[int, int, int, int]
 Edges = dict[Cell, list[float]]
 
@@ -50,7 +50,7 @@ def complete_grid(grid: Grid, words: Sequence[Word]) -> Grid:
 
 
 def _column_edges(grid: Grid, words: Sequence[Word]) -> Edges:
-    """The edges to cut cells at. The block with most lines has the first say."""
+    """Return the edges that split cells. The block with most lines has priority."""
     blocks = [(_lines(grid, cells, words), cells) for cells in _blocks(grid)]
     blocks.sort(key=lambda block: -len(block[0]))
     known = set(grid.xs)
@@ -66,7 +66,7 @@ def _column_edges(grid: Grid, words: Sequence[Word]) -> Edges:
 
 
 def _blocks(grid: Grid) -> Iterator[list[Cell]]:
-    """Cells of one row each below each other that fill the same columns."""
+    """Return groups of consecutive one-row cells that fill the same columns."""
     flat = [cell for cell in grid.cells if cell[0] == cell[1]]
     flat.sort(key=lambda cell: (cell[2], cell[3], cell[0]))
     for _, same in groupby(flat, key=lambda cell: cell[2:]):
@@ -80,7 +80,7 @@ def _blocks(grid: Grid) -> Iterator[list[Cell]]:
 
 
 def _lines(grid: Grid, cells: Sequence[Cell], words: Sequence[Word]) -> list[Line]:
-    """The lines of words in cells below each other."""
+    """Return the lines of words in consecutive cells."""
     left, top, _, _ = grid.box_of(cells[0])
     _, _, right, bottom = grid.box_of(cells[-1])
     return _lines_in((left, top, right, bottom), words)
@@ -97,7 +97,7 @@ def _lines_in(box: Rectangle, words: Sequence[Word]) -> list[Line]:
 
 
 def _walls(grid: Grid, cells: Sequence[Cell]) -> int:
-    """How many lines part the columns of the first of some rows."""
+    """Return how many lines separate the columns of the first of the rows."""
     row = cells[-1][0]
     return sum(cell[0] <= row <= cell[1] for cell in grid.cells) - 1
 
@@ -142,7 +142,7 @@ def _cells(
     cuts: Edges,
     words: Sequence[Word],
 ) -> Iterator[Cell]:
-    """The cells cut at all edges, but where words reach over one or lines go on."""
+    """Return the cells split at all edges, except where words or lines cross them."""
     column = {x: index for index, x in enumerate(edges[0])}
     row = {y: index for index, y in enumerate(edges[1])}
     for cell in grid.cells:
@@ -164,7 +164,7 @@ def _cells(
 
 
 def _find_joined_columns(lines: Sequence[Line], edges: Sequence[float]) -> set[int]:
-    """The columns of a cell that belong to the one before, as words go over both."""
+    """Return the columns of a cell joined to the one before by words over both."""
     return {
         column
         for line in lines
@@ -174,7 +174,7 @@ def _find_joined_columns(lines: Sequence[Line], edges: Sequence[float]) -> set[i
 
 
 def _row_edges(grid: Grid, xs: Sequence[float], words: Sequence[Word]) -> list[float]:
-    """Where rows end that no line shows. Cells over several rows stay whole."""
+    """Return where rows end without a line. Cells over several rows stay whole."""
     whole = {r for c in grid.cells if c[0] < c[1] for r in range(c[0], c[1] + 1)}
     columns = _columns(xs, words)
     bands = {
@@ -203,9 +203,9 @@ def _columns(xs: Sequence[float], words: Sequence[Word]) -> Columns:
 
 
 def _is_centred(lines: Sequence[Line], columns: Columns) -> bool:
-    """Whether columns of few lines stand at half the height of those with many.
+    """Return whether short columns are vertically centred against long ones.
 
-    That is how one row looks whose cells are centred.
+    That is how one row looks if its cells are centred.
     """
     words = [word for line in lines for word in line.words]
     stacks = [

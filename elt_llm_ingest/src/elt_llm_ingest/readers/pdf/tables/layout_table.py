@@ -1,4 +1,4 @@
-"""Words in the cells of a table that LiteParse sees."""
+"""Words in the cells of a table that LiteParse detects."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -12,20 +12,20 @@ from elt_llm_ingest.readers.pdf.tables.aligned import WIDE
 from elt_llm_ingest.readers.pdf.words import FOLDED, Line, Word, lines_of
 
 Band = tuple[float, float]
-ROWS = 3  # with several cells that say something: fewer are no table
+ROWS = 3  # least number of rows with several filled cells
 
 
 LONG = 6  # words of a line of running text
 
 
-BREAK = 2.0  # of the common distance of words in a line: wider is between two columns
+BREAK = 2.0  # times the usual word distance in a line; wider gaps separate columns
 
 
 def read_layout_table(block: Any, words: Sequence[Word]) -> Table | None:
-    """The words of a table region in its cells; None for what is no table.
+    """Return the words of a table region in its cells; None if it is not a table.
 
-    Running text below the last row is left out: where a line is drawn down the page,
-    LiteParse takes all that stands beside it for one more row.
+    Text below the last row is left out: if a vertical line is drawn down the page,
+    LiteParse treats all text next to it as another row.
     """
     layout = [row for row in [block.header, *(block.rows or [])] if row]
     columns = max((len(row) for row in layout), default=0)
@@ -38,7 +38,7 @@ def read_layout_table(block: Any, words: Sequence[Word]) -> Table | None:
     if not layout:
         return None
     buckets: list[list[Word]] = [[] for _ in layout]
-    nearest: dict[float, int] = {}  # most words of a line stand at one height
+    nearest: dict[float, int] = {}  # most words of a line have the same height
     for word in words:
         y = word.middle[1]
         if y not in nearest:
@@ -55,12 +55,12 @@ def read_layout_table(block: Any, words: Sequence[Word]) -> Table | None:
 def _drop_text_below(
     layout: Sequence[Sequence[Any]], buckets: Sequence[list[Word]]
 ) -> None:
-    """Take the lines of text below a table out of the words of its last rows.
+    """Remove the lines of text below a table from the words of its last rows.
 
-    They go on over the columns, and below the first of them no line stands in columns.
+    They cross the columns, and below the first of them no line is in columns.
     """
     below: list[tuple[int, Line]] = []
-    text = 0  # of them, from the last; above are lines of the first column
+    text = 0  # number of them, from the last; above are lines of the first column
     for at in range(len(layout) - 1, -1, -1):
         spans = [_span(cell) for cell in layout[at]]
         for line in lines_of(buckets[at])[::-1] if buckets[at] else []:
@@ -74,7 +74,7 @@ def _drop_text_below(
 
 
 def _is_broken(line: Line, homes: Sequence[int]) -> bool:
-    """Whether a gap wider than the others parts words that stand in two columns."""
+    """Return whether an unusually wide gap separates words in two columns."""
     gaps = [max(word.left - w.right, 0.0) for w, word in pairwise(line.words)]
     widest = WIDE * line.size
     if len(gaps) >= LONG:
@@ -99,7 +99,7 @@ def _band(row: Sequence[Any]) -> Band | None:
 
 
 def _nearest(bands: Sequence[Band | None], value: float) -> int:
-    """The band that holds the value nearest to its middle, else the nearest one."""
+    """Return the best centred band around the value, else the nearest band."""
     best, nearest = float("inf"), 0
     for index, band in enumerate(bands):
         if band is None:
@@ -117,9 +117,10 @@ def _nearest(bands: Sequence[Band | None], value: float) -> int:
 
 
 def _row(row: Sequence[Any], words: Sequence[Word]) -> list[list[Word]]:
-    """The words of one row in its cells.
+    """Return the words of one row in its cells.
 
-    A cell's box decides; a cell without a box takes the words its text begins with.
+    A cell's box decides; a cell without a box takes the words that its text begins
+    with.
     """
     cells: list[list[Word]] = [[] for _ in row]
     left = ["".join(cell.text.split()) for cell in row]
@@ -141,7 +142,7 @@ def _span(cell: Any) -> Band | None:
 def _cell(
     spans: Sequence[Band | None], left: Sequence[str], word: Word, text: str
 ) -> int:
-    """The column of a word whose folded text is `text`."""
+    """Return the column of a word whose folded text is `text`."""
     nearest = _nearest(spans, word.middle[0])
     if text in left[nearest]:
         return nearest

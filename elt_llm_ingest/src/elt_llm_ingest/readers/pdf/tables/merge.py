@@ -1,4 +1,4 @@
-"""Tables: which rows are headers, what goes on over the page, split rows joined."""
+"""Header rows of tables, tables that continue on the next page, and split rows."""
 
 from collections.abc import Sequence
 from statistics import mean
@@ -16,7 +16,7 @@ from elt_llm_ingest.readers.pdf.geometry import (
 )
 from elt_llm_ingest.readers.pdf.words import Line, Word, lines_of
 
-HEAD_WORDS = 6  # the head of a column is short
+HEAD_WORDS = 6  # a column header has at most this many words
 FULL = 3  # rows and columns of a drawn table
 CAPTION_NEAR = 5  # blocks from a caption to its picture
 # Words of a line between a picture and its caption; a longer line is running text.
@@ -27,10 +27,10 @@ SENTENCE_END = (".", ";", ":", "!", "?")
 
 
 def repair_tables(drafts: Sequence[Draft], pitch: float) -> list[Draft]:
-    """The page's drafts with their tables put right.
+    """Return the page's drafts with their tables repaired.
 
-    Wrapped lines are joined, headers found, and column heads that LiteParse left
-    outside are taken in. `pitch` is the ordinary line distance.
+    Wrapped lines are joined, headers found, and column headers that LiteParse left
+    outside are added. `pitch` is the usual line distance.
     """
     done: list[Draft] = []
     for draft in drafts:
@@ -53,9 +53,9 @@ def repair_tables(drafts: Sequence[Draft], pitch: float) -> list[Draft]:
 
 
 def is_picture(table: Table, before: Sequence[Draft]) -> bool:
-    """Whether what looks like a table are the words in a figure.
+    """Return whether an apparent table is the text in a figure.
 
-    Its caption stands right above or in it, and no full grid is drawn.
+    Its caption is directly above or inside, and no full grid is drawn.
     """
     full = min(len(table.rows), len(table.rows[0])) >= FULL and (
         table.drawn and header_rows(table) > 0
@@ -67,7 +67,7 @@ def is_picture(table: Table, before: Sequence[Draft]) -> bool:
 
 
 def _caption_above(before: Sequence[Draft]) -> str:
-    """The caption above with no text but labels between."""
+    """Return the caption above, if only labels are between."""
     for draft in before[: -CAPTION_NEAR - 1 : -1]:
         if draft.kind in (BlockKind.CAPTION, BlockKind.FIGURE):
             return draft.text
@@ -85,9 +85,9 @@ def _without_empty_columns(rows: list[list[list[Word]]]) -> list[list[list[Word]
 
 
 def header_rows(table: Table) -> int:
-    """How many of the first rows name the columns.
+    """Return how many of the first rows are headers.
 
-    Cells over several columns or rows ask for the rows below them.
+    Cells over several columns or rows require the rows below them.
     """
     rows = table.rows
     spans = {row: span for (row, _), span in sorted(table.spans.items()) if span[1] > 1}
@@ -103,7 +103,7 @@ def header_rows(table: Table) -> int:
 
 
 def _header_row(rows: Sequence[Sequence[Sequence[Word]]]) -> int:
-    """0 or 1: whether the first row names the columns."""
+    """Return 0 or 1: whether the first row is a header."""
     if len(rows) <= 1 or _holds_numbers(rows[0]):
         return 0
     first = [cell_text(cell) for cell in rows[0]]
@@ -120,13 +120,16 @@ def _header_row(rows: Sequence[Sequence[Sequence[Word]]]) -> int:
 
 
 def _is_short(text: str) -> bool:
-    """Whether a text may name a column; an abbreviation may end with a full stop."""
+    """Return whether a text may be a column header.
+
+    Abbreviations may end with a full stop.
+    """
     words = len(text.split())
     return words <= HEAD_WORDS and not (words > 1 and text.endswith("."))
 
 
 def _holds_numbers(row: Sequence[Sequence[Word]]) -> bool:
-    """Whether the cells after the first are mostly numbers, and not all years."""
+    """Return whether the cells after the first are mostly numbers, not only years."""
     texts = [text for cell in row[1:] if (text := cell_text(cell))]
     numbers = [text for text in texts if are_numbers(text)]
     plain = any(not is_year(part) for text in numbers for part in text.split())
@@ -134,9 +137,9 @@ def _holds_numbers(row: Sequence[Sequence[Word]]) -> bool:
 
 
 def split_fused(row: list[list[Word]]) -> list[list[list[Word]]]:
-    """The rows that LiteParse took for one: as many as each of its cells has lines.
+    """Return the rows that LiteParse merged: one per line of each cell.
 
-    Every cell after the first must hold one number a line, else the row stays whole.
+    Every cell after the first must have one number per line, else the row stays whole.
     """
     cells = [lines_of(cell) for cell in row]
     counts = {len(lines) for lines in cells if lines}
@@ -157,7 +160,7 @@ def _has_figures(row: Sequence[Sequence[Word]]) -> bool:
 
 
 def _join_split_rows(table: Table) -> None:
-    """Put a wrapped line back into the row above: text only in one later column."""
+    """Join a wrapped line to the row above: it has text only in one later column."""
     rows: list[list[list[Word]]] = []
     for row in table.rows:
         if rows and _is_wrapped(rows[-1], row):
@@ -181,7 +184,7 @@ def _is_wrapped(above: Sequence[list[Word]], row: Sequence[list[Word]]) -> bool:
 
 
 def _title(done: list[Draft], pitch: float) -> str:
-    """The caption right above; a second line of it is taken into it."""
+    """Return the caption directly above, with its second line, if any."""
     above = done[-1] if done else None
     caption = done[-2] if len(done) > 1 else None
     if above and caption and caption.kind is BlockKind.CAPTION and above.lines:
@@ -195,10 +198,10 @@ def _title(done: list[Draft], pitch: float) -> str:
 
 
 def is_continued_table(before: Table, table: Table) -> bool:
-    """Whether a table at the top of a page goes on from the last of the page before.
+    """Return whether a table at the top of a page continues the previous page's.
 
-    Same number of columns in the same places. A repeated header is counted as one; a
-    first row that only looks like a header is data.
+    It has the same number of columns at the same positions. A repeated header counts as
+    one; a first row that only looks like a header is data.
     """
     if not before.rows or len(before.rows[0]) != len(table.rows[0]):
         return False
@@ -212,7 +215,7 @@ def is_continued_table(before: Table, table: Table) -> bool:
 
 
 def join(before: Table, table: Table) -> None:
-    """Make `table` the continuation of `before`: its title, its header, split rows."""
+    """Make `table` the continuation of `before`: its title, header, and split rows."""
     table.title = before.title
     header = [[cell_text(c) for c in row] for row in before.rows[: before.header]]
     top = [[cell_text(c) for c in row] for row in table.rows[: before.header]]
@@ -237,10 +240,10 @@ def _lefts(table: Table) -> list[float | None]:
 
 
 def add_column_heads(table: Table, drafts: Sequence[Draft], pitch: float) -> None:
-    """Make a header row of the short lines right above the columns of figures.
+    """Make a header row of the short lines directly above the columns of numbers.
 
-    LiteParse leaves the heads of tables without rules outside. Lines are taken from
-    the bottom up while every run of words stands over one column.
+    LiteParse leaves the headers of tables without rules outside. Lines are added from
+    the bottom up while every run of words is over one column.
     """
     columns = _figure_columns(table)
     if len(columns) <= 1:
@@ -263,7 +266,7 @@ def add_column_heads(table: Table, drafts: Sequence[Draft], pitch: float) -> Non
 
 
 def _figure_columns(table: Table) -> dict[int, tuple[float, float]]:
-    """Left and right edge of each column that mostly holds figures."""
+    """Return the left and right edge of each column that mostly has numbers."""
     figure_columns = {}
     for index in range(1, len(table.rows[0])):
         cells = [row[index] for row in table.rows if row[index]]
@@ -280,7 +283,7 @@ def _figure_columns(table: Table) -> dict[int, tuple[float, float]]:
 def _over(
     columns: dict[int, tuple[float, float]], line: Line
 ) -> dict[int, list[Word]] | None:
-    """The words of a line by the column they stand over; None if one does not."""
+    """Return the words of a line by the column below; None if one has no column."""
     runs: dict[int, list[Word]] = {}
     for word in line.words:
         runs.setdefault(word.run, []).append(word)

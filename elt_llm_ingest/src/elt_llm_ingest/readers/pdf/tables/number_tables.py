@@ -1,4 +1,4 @@
-"""Builds tables of runs of aligned numbers: columns, wrapped labels, headers."""
+"""Builds tables from runs of aligned numbers: columns, wrapped labels, headers."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,19 +17,20 @@ from elt_llm_ingest.readers.pdf.tables.column_gutters import extents_of, parts_o
 from elt_llm_ingest.readers.pdf.tables.drawn_lines import Rule
 from elt_llm_ingest.readers.pdf.words import Line
 
-CLOSE = 1.6  # line heights between the lines of a header
+CLOSE = 1.6  # most line heights between the lines of a header
 MOST = 6  # lines of a header
-LEFT = 12.0  # points by which a header may stand out over its columns
-SENTENCE = 5  # so many words and a full stop are the end of a sentence
+LEFT = 12.0  # points; a header may extend this far over its columns
+SENTENCE = 5  # least words before a full stop that end a sentence
 LONG = 10  # words; a header is shorter
 UNDER = 4.5  # points from a header to the line below it
 
 
 def header_lines(rows: Sequence[TextRow], run: Run, above: int) -> int:
-    """How many lines right above a run belong to its header, not above line `above`.
+    """Return how many lines directly above a run belong to its header.
 
-    Lines over the columns of numbers are header; a line on the left only (the name of
-    a group of rows, say) counts if a header stands over it.
+    Lines over the columns of numbers are header; a line on the left only (for example
+    the name of a group of rows) counts if a header is above it. Lines above line
+    `above` do not count.
     """
     count = best = 0
     labels = _labels(rows[run.first : run.last + 1], run.columns[0][0])
@@ -50,13 +51,13 @@ def header_lines(rows: Sequence[TextRow], run: Run, above: int) -> int:
 
 
 def _is_sentence(row: TextRow) -> bool:
-    """Whether a line is running text, or the end of some."""
+    """Return whether a line is running text, or the end of a sentence."""
     ends = len(row.pieces) == 1 and row.line.text.endswith(".")
     return row.is_prose or (ends and len(row.line.words) >= SENTENCE)
 
 
 def _spans_all(row: TextRow, columns: Sequence[Interval]) -> bool:
-    """Whether one name stands over the middle of all columns: nothing is above it."""
+    """Return whether one name is centred over all columns: nothing is above it."""
     middle = (columns[0][0] + columns[-1][1]) / 2
     width = columns[-1][1] - columns[0][0]
     alone = len(row.pieces) == 1 and len(columns) > 1
@@ -64,13 +65,13 @@ def _spans_all(row: TextRow, columns: Sequence[Interval]) -> bool:
 
 
 def _labels(rows: Sequence[TextRow], first: float) -> float:
-    """How far the text on the left of the numbers goes."""
+    """Return the right edge of the text on the left of the numbers."""
     ends = [p.right for row in rows for p in row.pieces if p.right < first]
     return max(ends, default=first - LEFT)
 
 
 def _kind(row: TextRow, columns: Sequence[Interval], labels: float) -> bool | None:
-    """True over numbers, False on the left only, None for no part of a table."""
+    """Return True over numbers, False on the left only, None outside the table."""
     first, last = columns[0][0], columns[-1][1]
     over = False
     for piece in row.pieces:
@@ -85,7 +86,7 @@ def _kind(row: TextRow, columns: Sequence[Interval], labels: float) -> bool | No
 
 
 def is_unit(pieces: Sequence[LinePiece]) -> bool:
-    """Whether a line only says what is counted: "(in millions)"."""
+    """Return whether a line only names the unit: "(in millions)"."""
     text = pieces[0].text if len(pieces) == 1 else ""
     return text.startswith("(") and text.endswith(")")
 
@@ -93,7 +94,7 @@ def is_unit(pieces: Sequence[LinePiece]) -> bool:
 def match_column_names(
     pieces: Sequence[LinePiece], named: Sequence[LinePiece]
 ) -> list[tuple[int, int] | None]:
-    """For each piece the columns whose names, one each, it stands above or below."""
+    """Return for each piece the columns whose names are above or below it."""
     ranges: list[tuple[int, int] | None] = []
     for piece in pieces:
         at = [
@@ -108,9 +109,9 @@ def match_column_names(
 def divide_columns_evenly(
     pieces: Sequence[LinePiece], columns: Sequence[Interval]
 ) -> list[tuple[int, int]]:
-    """The columns of pieces that share them evenly; none if they do not.
+    """Return equal shares of the columns for the pieces; empty if they do not fit.
 
-    Each piece stands in the middle of as many columns as the others.
+    Each piece is centred over as many columns as the others.
     """
     many, rest = divmod(len(columns), max(len(pieces), 1))
     if rest or many <= 1 or len(pieces) <= 1:
@@ -126,17 +127,17 @@ def divide_columns_evenly(
 def match_column_groups(
     pieces: Sequence[LinePiece], columns: Sequence[Interval], named: Sequence[LinePiece]
 ) -> list[tuple[int, int]]:
-    """As `divide_columns_evenly`, for pieces over columns that have names of their own.
+    """Return columns as `divide_columns_evenly`, for pieces over named columns.
 
-    Either the names come again under each piece, or each stands in the middle of its
-    columns and of none of them.
+    Either the names are repeated under each piece, or each piece is centred over its
+    own columns.
     """
     spans = divide_columns_evenly(pieces, columns)
     names = [piece.text for piece in named]
     many = len(names) // max(len(spans), 1)
     alone = any(n.left - 2 <= p.middle <= n.right + 2 for n in named for p in pieces)
     if alone:
-        return []  # the first line of a name, say
+        return []  # for example the first line of a name
     if names == names[:many] * len(spans):
         return spans
     middles = [(left + right) / 2 for left, right in columns]
@@ -151,9 +152,10 @@ def match_column_groups(
 def find_columns_under(
     piece: LinePiece, row: TextRow, columns: Sequence[Interval], rules: Sequence[Rule]
 ) -> tuple[int, int]:
-    """First and last column that a header's piece stands over.
+    """Return the first and last column under a header's piece.
 
-    A line drawn below it tells; else its own width, or its place between two columns.
+    A line drawn below it decides; else its own width, or its position between two
+    columns.
     """
     left, right = _extent(piece, row, rules)
     middles = [(a + b) / 2 for a, b in columns]
@@ -179,7 +181,7 @@ def find_columns_under(
 
 
 def _extent(piece: LinePiece, row: TextRow, rules: Sequence[Rule]) -> Interval:
-    """From where to where the line below a piece goes, if it is below no other."""
+    """Return the extent of the line below a piece, if it is below no other."""
     for rule in rules:
         if not -1 <= rule.at - row.line.bottom <= UNDER:
             continue
@@ -189,9 +191,9 @@ def _extent(piece: LinePiece, row: TextRow, rules: Sequence[Rule]) -> Interval:
     return piece.left, piece.right
 
 
-LABELLED = 0.3  # share of the rows that must have text on the left of their numbers
-FILLED = 0.4  # share of the rows in which a second column of text says something
-SENTENCES = 5  # so many words among the numbers are text from beside the table
+LABELLED = 0.3  # least share of the rows with text on the left of their numbers
+FILLED = 0.4  # least share of the rows with text in a second text column
+SENTENCES = 5  # this many words among the numbers are text next to the table
 OPEN_ENDS = frozenset(
     {"a", "an", "and", "as", "at", "by", "for", "from", "in", "of", "on", "or", "per",
      "the", "to", "with"}
@@ -200,7 +202,7 @@ OPEN_ENDS = frozenset(
 
 @dataclass(eq=False)
 class FoundTable:
-    """A table and the lines that are in it, first to last."""
+    """A table and its lines, first to last."""
 
     table: Table
     lines: list[Line]
@@ -208,16 +210,16 @@ class FoundTable:
 
     @property
     def box(self) -> Rectangle:
-        """Left, top, right, bottom."""
+        """Return left, top, right, bottom."""
         return box_of(self.lines)
 
 
 def find_aligned(
     rows: Sequence[TextRow], rules: Sequence[Rule], *, surely: bool = False
 ) -> list[FoundTable]:
-    """The tables among the rows of a page (or of a part of it) from the top.
+    """Return the tables among the rows of a page or a part of it, from the top.
 
-    `surely`: somebody sees a table there, so that less is proof enough.
+    `surely`: another detector found a table there, so less evidence suffices.
     """
     tables: list[FoundTable] = []
     above = -1
@@ -230,7 +232,7 @@ def find_aligned(
 
 
 def _is_text_beside(rows: Sequence[TextRow], run: Run) -> bool:
-    """Whether sentences beside the numbers would be taken into the table."""
+    """Return whether sentences next to the numbers would be included."""
     body = rows[run.first : run.last + 1]
     first = run.columns[0][0]
     among = sum(
@@ -267,7 +269,10 @@ def _is_over(row: TextRow, columns: Sequence[Interval]) -> bool:
 
 
 def _columns(body: Sequence[TextRow], numbers: Sequence[Interval]) -> list[Interval]:
-    """All columns from left to right: those of text, then the numbers and between."""
+    """Return all columns from left to right: text first, then the numbers.
+
+    Columns between the numbers are included.
+    """
     first = numbers[0][0]
     labels = [p for row in body for p in row.pieces if p.right <= first + 1]
     text_columns: list[Interval] = []
@@ -291,10 +296,10 @@ def _in(span: Interval, column: Interval) -> bool:
 def _text_columns(
     body: Sequence[TextRow], labels: Sequence[LinePiece]
 ) -> list[Interval]:
-    """One column of labels, or several if each says something in many rows."""
+    """Return one column of labels, or several if each has text in many rows."""
     known = set(map(id, labels))
     columns = merge_intervals([(p.left, p.right) for p in labels])
-    if len(columns) == 1:  # or a label that reaches into the next column hides it
+    if len(columns) == 1:  # a label that extends into a second column may hide it
         columns = extents_of([[p for p in r.pieces if id(p) in known] for r in body])
     counts = [sum(_in((p.left, p.right), c) for p in labels) for c in columns]
     if len(columns) > 1 and min(counts) >= FILLED * len(body):
@@ -303,7 +308,7 @@ def _text_columns(
 
 
 def _place(piece: LinePiece, columns: Sequence[Interval]) -> int:
-    """The column that shares most with a piece, else the nearest."""
+    """Return the column that overlaps a piece most, else the nearest."""
 
     def miss(index: int) -> tuple[float, int]:
         left, right = columns[index]
@@ -324,7 +329,7 @@ def _cells(row: TextRow, columns: Sequence[Interval]) -> Row:
 
 
 def _body(body: Sequence[TextRow], columns: Sequence[Interval]) -> list[Row]:
-    """The rows, with labels of several lines put together."""
+    """Return the rows, with labels of several lines joined."""
     done: list[Row] = []
     for text_row in body:
         row = _cells(text_row, columns)
@@ -345,7 +350,7 @@ def _body(body: Sequence[TextRow], columns: Sequence[Interval]) -> list[Row]:
 
 
 def _is_open(row: Row) -> bool:
-    """Whether a label cannot end where it does."""
+    """Return whether a label cannot end there."""
     last_word = row[0][-1].text
     return last_word.casefold() in OPEN_ENDS or last_word.endswith(
         (",", "-", "\u2013", "—")
@@ -358,7 +363,7 @@ def _head(
     numbers: int,
     rules: Sequence[Rule],
 ) -> tuple[list[Row], Spans]:
-    """The header's rows: lines of one name together, names over several columns."""
+    """Return the rows of the header: lines of one name joined, names over columns."""
     rows: list[Row] = []
     spans: Spans = {}
     before: set[tuple[int, int]] | None = None
@@ -385,7 +390,7 @@ def _place_header(
     numbers: int,
     rules: Sequence[Rule],
 ) -> Iterator[list[tuple[int, int]]]:
-    """First and last column of each piece of the header's lines."""
+    """Return the first and last column of each piece of the header's lines."""
     first = columns[numbers]
     left = first[0] - 0.5 * (first[1] - first[0])
     edge = max(columns[numbers - 1][1], left) if numbers else float("-inf")

@@ -20,10 +20,10 @@ OPEN_ENDS = frozenset(
      "the", "to", "with"}
 )  # fmt: skip
 OPEN_MARKS = (",", "-", "\u2013", "—", "/")
-WIDEST = 2.0  # a gap of so many letter heights says all that a gap can say
+WIDEST = 2.0  # letter heights; wider gaps add no evidence
 # Logistic regression on 885 pairs of neighbouring lines in the tables of 27 public
-# documents (benchmarks/table_rows.py). Weights fitted without the document at hand
-# judge 46 of the pairs wrong; 109 are no ends of rows.
+# documents (benchmarks/table_rows.py). Weights fitted without the tested document
+# classify 46 of the pairs wrongly; 109 pairs are not row breaks.
 WEIGHTS: Mapping[str, float] = {
     "bias": -1.82,
     "gap": 0.84,
@@ -40,19 +40,19 @@ WEIGHTS: Mapping[str, float] = {
 
 @dataclass(frozen=True)
 class Cut:
-    """A line of a table by the columns that its words fill."""
+    """A line of a table, split by the columns that its words fill."""
 
     line: Line
     places: tuple[tuple[Range, list[Word]], ...]
 
     @cached_property
     def single(self) -> dict[int, list[Word]]:
-        """The words that fill one column only."""
+        """Return the words that fill one column only."""
         return {first: w for (first, last), w in self.places if first == last}
 
     @cached_property
     def filled_columns(self) -> frozenset[int]:
-        """The columns in which it says something."""
+        """Return the columns with text."""
         return frozenset(
             column for (one, two), _ in self.places for column in range(one, two + 1)
         )
@@ -132,7 +132,7 @@ def _is_aside(words: Sequence[Word]) -> bool:
 
 
 def _has_room(above: Sequence[Word], word: Word, extent: Interval) -> bool:
-    """Whether the line above had room for the first word of the one below."""
+    """Return whether the line above had room for the first word of the one below."""
     blank = 0.3 * (word.bottom - word.top)
     used = above[-1].right - above[0].left
     return used + blank + word.right - word.left < extent[1] - extent[0]

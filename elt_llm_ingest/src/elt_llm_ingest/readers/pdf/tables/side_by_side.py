@@ -1,4 +1,4 @@
-"""Separate two adjacent tables without lines that look like one."""
+"""Separates two adjacent tables without lines that look like one."""
 
 from collections.abc import Sequence
 
@@ -11,23 +11,24 @@ from elt_llm_ingest.readers.pdf.geometry import (
 from elt_llm_ingest.readers.pdf.tables.merge import header_rows
 from elt_llm_ingest.readers.pdf.words import Word
 
-GUTTER = 12.0  # points between the two, in every line
+GUTTER = 12.0  # points; least gap between the two in every line
 
 
-LABELLED = 0.8  # of the lines of either table begin with a label
+LABELLED = 0.8  # least share of the lines of either table with a label
 
 
-LINES = 3  # that the smaller one has at least
+LINES = 3  # least lines of the smaller table
 
 
-LETTERS = 3  # of a label, so that "kg" and "(1)" are none
+LETTERS = 3  # least length of a label; "kg" and "(1)" are no labels
 
 
 def split_side_by_side(draft: Draft) -> list[Draft]:
     """Return the draft, or one for each of its adjacent tables, left to right.
 
-    A gutter runs through all lines between the two; both begin with labels, go on with
-    numbers and have names over these; and over the labels both say the same or nothing.
+    A gutter separates the two in all lines; both begin with labels, continue with
+    numbers and have names above these; above the labels both have the same text or
+    none.
     """
     table = draft.table
     if table is None or table.drawn:
@@ -45,7 +46,7 @@ def split_side_by_side(draft: Draft) -> list[Draft]:
 
 
 def _is_edge(rows: Sequence[Row], header: int, column: int) -> bool:
-    """Whether another table begins with a column; more may follow that one."""
+    """Return whether another table begins with a column; more may follow that one."""
     left = [row[:column] for row in rows]
     right = [row[column:] for row in rows]
     first = [row[:2] for row in right]
@@ -60,7 +61,7 @@ def _is_edge(rows: Sequence[Row], header: int, column: int) -> bool:
 
 
 def _name_over_labels(rows: Sequence[Row], header: int) -> str | None:
-    """What stands over the labels, if every other column has a name."""
+    """Return the text above the labels, if every other column has a name."""
     over = [
         " ".join(filter(None, (cell_text(row[at]) for row in rows[:header])))
         for at in range(len(rows[0]))
@@ -69,7 +70,7 @@ def _name_over_labels(rows: Sequence[Row], header: int) -> str | None:
 
 
 def _has_labels(body: Sequence[Row]) -> bool:
-    """Whether the lines begin with words and go on with numbers."""
+    """Return whether the lines begin with words and continue with numbers."""
     filled_rows = [row for row in body if any(row)]
     labels = [row for row in filled_rows if _letters(row[0]) >= LETTERS]
     numbers = [cell for row in filled_rows for cell in row[1:] if cell]
@@ -92,14 +93,14 @@ def _is_number(cell: Sequence[Word]) -> bool:
 
 
 def _gutter(left: Sequence[Row], right: Sequence[Row]) -> float:
-    """The width of the strip between the two that no word reaches into."""
+    """Return the width of the strip without words between the two."""
     ends = [word.right for row in left for cell in row for word in cell]
     starts = [word.left for row in right for cell in row for word in cell]
     return min(starts, default=0.0) - max(ends, default=0.0)
 
 
 def _part(table: Table, header: int, first: int, last: int) -> Table | None:
-    """The columns from `first` to before `last`; None where a cell goes over them."""
+    """Return the columns from `first` to before `last`; None if a cell crosses them."""
     kept = [at for at, row in enumerate(table.rows) if any(row[first:last])]
     place = {at: index for index, at in enumerate(kept)}
     spans = {}

@@ -1,4 +1,4 @@
-"""Tables of text without lines: columns by free strips, rows by likely breaks."""
+"""Tables without ruling lines: columns by free strips, rows by likely breaks."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -23,22 +23,22 @@ from elt_llm_ingest.readers.pdf.tables.row_breaks import (
 )
 from elt_llm_ingest.readers.pdf.words import join_words
 
-LEAST_ROWS = 3  # fewer lines with two columns are chance
-SEVERAL = 0.6  # share of the rows that fill two columns at least
-FILLED = 0.5  # share of the places of a table that say something
-FAR = 2.5  # letter heights without a line end a table
-MORE = 3  # lines between the first line of a title and the table
-LONG = 6  # words of a line in a column of running text
-TEXT = 0.25  # share of such lines that a table has at most
+LEAST_ROWS = 3  # fewer lines with two columns are a coincidence
+SEVERAL = 0.6  # least share of the rows that fill two columns
+FILLED = 0.5  # least share of filled places in a table
+FAR = 2.5  # a gap of this many letter heights ends a table
+MORE = 3  # most lines between the first line of a title and the table
+LONG = 6  # least words of a line in a column of running text
+TEXT = 0.25  # largest share of such lines in a table
 TITLE = re.compile(r"^(?i:table|exhibit)\s+[0-9A-Z][0-9A-Z.\-]*\b")
 
 
 def find_table_around(
     rows: Sequence[TextRow], first: int, last: int, rules: Sequence[Rule]
 ) -> FoundTable | None:
-    """The table of the rows from `first` to `last`, and of those around that fit.
+    """Return the table of the rows from `first` to `last` and matching ones around.
 
-    None where they have no columns. `rules` are the lines across the page.
+    None if they have no columns. `rules` are the horizontal lines of the page.
     """
     first, last = _trim_rows(rows, first, last)
     if last - first + 1 < LEAST_ROWS:
@@ -76,12 +76,12 @@ def find_table_below(
 
 
 def _gap(rows: Sequence[TextRow], index: int) -> float:
-    """The distance of a row to the one above it, in letter heights."""
+    """Return the distance of a row to the one above it, in letter heights."""
     return line_gap(rows[index - 1].line, rows[index].line)
 
 
 def _trim_rows(rows: Sequence[TextRow], first: int, last: int) -> tuple[int, int]:
-    """The rows without lines of one piece and titles at both ends."""
+    """Return the rows without lines of one piece and titles at both ends."""
     while first <= last and (len(rows[first].pieces) <= 1 or is_title(rows[first])):
         first += 1
     while first <= last and len(rows[last].pieces) <= 1:
@@ -99,12 +99,12 @@ def _is_prose(row: TextRow) -> bool:
 
 
 def _is_text(rows: Sequence[TextRow]) -> bool:
-    """Whether the columns are those of running text, whose lines are long."""
+    """Return whether the columns are running text, which has long lines."""
     return share_of_long_lines(rows) > TEXT
 
 
 def share_of_long_lines(rows: Sequence[TextRow]) -> float:
-    """The share of the pieces that are as long as lines of running text."""
+    """Return the share of the pieces as long as lines of running text."""
     counts = [len(piece.words) for row in rows for piece in row.pieces]
     return sum(count >= LONG for count in counts) / max(len(counts), 1)
 
@@ -112,7 +112,7 @@ def share_of_long_lines(rows: Sequence[TextRow]) -> float:
 def _grown(
     rows: Sequence[TextRow], first: int, last: int, columns: Columns
 ) -> tuple[int, int]:
-    """The rows with those above and below that stand in the same columns."""
+    """Return the rows with adjacent ones in the same columns."""
     while first > 0 and _fits(rows[first - 1], columns):
         if line_gap(rows[first - 1].line, rows[first].line) > FAR:
             break
@@ -131,12 +131,12 @@ def _grown(
 
 
 def _is_mark(row: TextRow) -> bool:
-    """Whether a line says nothing: a rule made of characters."""
+    """Return whether a line has no content: a rule made of characters."""
     return not any(char.isalnum() for char in row.line.text)
 
 
 def _fits(row: TextRow, columns: Columns) -> bool:
-    """Whether a line has pieces in several columns, each within one."""
+    """Return whether a line has pieces in several columns, each within one."""
     if len(row.pieces) <= 1 or is_title(row) or _is_prose(row):
         return False
     return all(_is_within(piece, columns) for piece in row.pieces)
@@ -153,7 +153,7 @@ def _is_within(piece: LinePiece, columns: Columns) -> bool:
 def _rows(
     cuts: Sequence[Cut], columns: Columns, rules: Sequence[Rule]
 ) -> Iterator[list[Cut]]:
-    """The lines of each row: it ends at a drawn line, else where that is likely."""
+    """Return the lines of each row: it ends at a drawn line, or at a likely break."""
     least = least_gap([line.line for line in cuts])
     row = [cuts[0]]
     for below in cuts[1:]:
@@ -166,9 +166,9 @@ def _rows(
 
 
 def _join_name_rows(rows: list[list[Cut]]) -> list[list[Cut]]:
-    """The rows with the first two made one where they are names in two lines.
+    """Return the rows, with the first two joined if they are names in two lines.
 
-    Names stand on the last line, so the first has no label and fills fewer columns.
+    Names are on the last line, so the first has no label and fills fewer columns.
     """
     if len(rows) <= LEAST_ROWS:
         return rows
@@ -185,7 +185,7 @@ def _join_name_rows(rows: list[list[Cut]]) -> list[list[Cut]]:
 
 
 def _is_ruled(above: Cut, below: Cut, rules: Sequence[Rule]) -> bool:
-    """Whether a line is drawn between two lines of text over most of their width."""
+    """Return whether a line is drawn over most of the width between two lines."""
     left = min(above.line.left, below.line.left)
     right = max(above.line.right, below.line.right)
     top, bottom = above.line.bottom - 2, below.line.top + 2
@@ -217,7 +217,7 @@ def _table(cut_rows: Sequence[Sequence[Cut]], columns: Columns) -> Table:
 
 
 def _reaches(spans: Sequence[Range]) -> dict[int, int]:
-    """First and last column of each cell of a row; those that share one are one."""
+    """Return the first and last column of each cell of a row, merging overlaps."""
     reach: dict[int, int] = {}
     home = end = -1
     for first, last in sorted(spans):
@@ -229,7 +229,7 @@ def _reaches(spans: Sequence[Range]) -> dict[int, int]:
 
 
 def _is_table(table: Table) -> bool:
-    """Whether enough rows say something in several columns."""
+    """Return whether enough rows have text in several columns."""
     several = sum(sum(map(bool, row)) > 1 for row in table.rows)
     filled = sum(bool(cell) for row in table.rows for cell in row)
     places = len(table.rows) * len(table.rows[0]) - len(table.covered_places())
