@@ -48,9 +48,9 @@ from elt_llm_core.strategy import Models
 
 
 class Gap(Record):
-    """One name of either side. `match` says how it matched, or what else is known.
+    """One name of either side. `match` describes how it matched, or other findings.
 
-    MATCHED are the entities that coverage finds STRONG or MODERATE.
+    MATCHED are the entities with coverage STRONG or MODERATE.
     """
 
     normalized_name: str
@@ -65,7 +65,7 @@ def list_gaps(entities: Sequence[Entity], index: TreatmentIndex) -> list[Gap]:
 
     Args:
         entities: The entities of the model.
-        index: It decides which of them the handbook treats.
+        index: Decides which of them the handbook treats.
     """
     rows = [_entity_gap(entity, index) for entity in entities]
     rows += [
@@ -108,7 +108,8 @@ def _gap(
 
 
 _PREVIEW = 120  # characters
-# Of the entity's score: a definition proves most, then what is said, then a mention.
+# Shares of the entity's score: a definition is the strongest evidence, then a
+# statement, then a mention.
 _WORTH = {"definition": 1.0, "lexical": 0.95}
 
 
@@ -199,9 +200,9 @@ class CoverageJob(ProductJob):
 class CoverageScorer:
     """Scores entities against a handbook.
 
-    The verdict is that of `TreatmentIndex`: whether the handbook treats the thing. The
-    evidence is what a reader can check it by: definitions, sentences with the name, and
-    passages near in meaning. No quote scores more than its entity.
+    `TreatmentIndex` decides whether the handbook treats the thing. The evidence lets a
+    reader check the verdict: definitions, sentences with the name, and semantically
+    similar passages. No quote has a higher score than its entity.
     """
 
     def __init__(
@@ -334,8 +335,8 @@ def count_verdicts(
 ) -> dict[str, Any]:
     """Return counts by verdict and gap status, and the shares covered and matched.
 
-    Both shares are the same: an entity is matched where it is covered. `ambiguous` are
-    the names of THIN entities, which a person has to decide.
+    Both shares are equal, because an entity is matched if it is covered. `ambiguous`
+    are the names of THIN entities, which a person must decide.
     """
     verdicts = Counter(row["verdict"] for row in rows)
     statuses = Counter(gap.status for gap in gaps)

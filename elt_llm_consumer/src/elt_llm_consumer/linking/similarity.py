@@ -1,7 +1,7 @@
-"""Similarity of passages to a name, and the domain of a term that no entity has.
+"""Similarity of passages to a name, and the domain of a term without an entity.
 
-Cosines are calibrated to one scale for every embedder: 0 is the mean over everything
-compared, 1 the same text. No language model is called.
+Cosines are calibrated to one scale for every embedder: 0 is the mean over all compared
+texts, 1 the same text. No language model is called.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ from elt_llm_core.models.embedder import as_counting
 from elt_llm_core.records import Record
 from elt_llm_core.strategy import Models
 
-_FEWEST_WORDS = 3  # of a passage that can be evidence; a cell or a label says nothing
+_FEWEST_WORDS = 3  # least words of a passage as evidence; a cell or a label is none
 Vector = NDArray[np.float32]
 
 
@@ -42,11 +42,11 @@ class SemanticIndex:
     def scores(self, query: str) -> Vector:
         """Return the calibrated score of every passage, in their order.
 
-        0 is the mean cosine of this query with all passages (nothing in particular in
-        common), 1 is the cosine of a text with itself:
-        (cosine - mean) / (1 - mean), not below 0. The mean differs between embedders by
-        half of the scale: without it one threshold would mean "same subject" with one
-        embedder and "same language" with another.
+        0 is the mean cosine of this query with all passages (no particular similarity),
+        1 is the cosine of a text with itself: (cosine - mean) / (1 - mean), not below
+        0. The mean differs between embedders by half of the scale. Without it one
+        threshold would mean "same subject" with one embedder and "same language" with
+        another.
         """
         if not self._handbook.passages:
             return np.zeros(0, dtype=np.float32)
@@ -88,7 +88,7 @@ def calibrate(cosines: Vector) -> Vector:
 
 
 def _truncate(text: str, count: Callable[[str], int], limit: int) -> str:
-    """The beginning of a text that the embedder reads whole."""
+    """Return the beginning of a text that the embedder reads completely."""
     words = text.split()
     while words and count(" ".join(words)) > limit:
         words = words[: max(1, len(words) * 3 // 4)] if len(words) > 1 else []
@@ -96,12 +96,12 @@ def _truncate(text: str, count: Callable[[str], int], limit: int) -> str:
 
 
 UNASSIGNED = "UNASSIGNED"
-# Calibrated scores, chosen by eye on the sample's terms; they decide only whether a
+# Calibrated scores, chosen by eye on the sample's terms; they only decide whether a
 # person is asked to review.
 _CERTAIN, _POSSIBLE = 0.45, 0.30
-_SHOWN_WORDS = 40  # of a definition, to a language model
-_MOST_OPTIONS = 4  # domains among which a language model may choose
-_MARGIN = 0.05  # to the next domain; closer ones are named as the alternative
+_SHOWN_WORDS = 40  # limit of a definition in a prompt
+_MOST_OPTIONS = 4  # maximum number of domains offered to a language model
+_MARGIN = 0.05  # distance to the next domain; closer ones are named as the alternative
 _SAME_HEAD = 0.1  # twice the margin: a Reading Pass is a kind of Pass
 
 
@@ -121,7 +121,7 @@ class Placement(Record):
 
 
 class UndecidedTerm(NamedTuple):
-    """A term, its definition, and the places it may have, the likeliest first."""
+    """A term, its definition, and its possible places, most probable first."""
 
     term: str
     definition: str
@@ -129,7 +129,7 @@ class UndecidedTerm(NamedTuple):
 
     @property
     def excerpt(self) -> str:
-        """The definition as a model is shown it."""
+        """Return the definition in the form for a model."""
         return " ".join(self.definition.split()[:_SHOWN_WORDS])
 
 
@@ -152,7 +152,7 @@ class TaxonomyClassifier:
     def __init__(self, entities: Sequence[Entity], semantics: SemanticIndex) -> None:
         self._entities = entities
         self._semantics = semantics
-        # A term is ranked for a language model and again for its row.
+        # A term is ranked once for a language model and once for its row.
         self._ranks: dict[tuple[str, str], list[tuple[str, tuple[float, int]]]] = {}
 
     @cached_property
@@ -170,7 +170,7 @@ class TaxonomyClassifier:
         return self._decide(self._rank(term, definition))
 
     def options(self, term: str, definition: str) -> tuple[Placement, ...]:
-        """Return the places that a term may have, the likeliest first.
+        """Return the possible places of a term, most probable first.
 
         Raises ModelError or EmbedError.
         """
@@ -190,7 +190,7 @@ class TaxonomyClassifier:
         )
 
     def _rank(self, term: str, definition: str) -> list[tuple[str, tuple[float, int]]]:
-        """Domains with the score and number of their best entity, the best first."""
+        """Return domains with the score and index of their best entity, best first."""
         key = term, definition
         if key not in self._ranks:
             self._ranks[key] = self._compare(term, definition)
@@ -231,7 +231,7 @@ class TaxonomyClassifier:
 
 
 def _head_bonus(term: str, name: str) -> float:
-    """A bonus for the same last word: a Reading Pass is a kind of Pass."""
+    """Return a bonus for the same last word: a Reading Pass is a kind of Pass."""
     ours, theirs = fold(term).split(), fold(name).split()
     return _SAME_HEAD if ours and theirs and ours[-1] == theirs[-1] else 0.0
 
@@ -242,7 +242,7 @@ def _describe(entity: Entity) -> str:
 
 
 def review_status(place: Placement) -> str:
-    """Return PENDING for a certain or a chosen place, else NEEDS_CLARIFICATION."""
+    """Return PENDING for a certain or chosen place, else NEEDS_CLARIFICATION."""
     certain = place.tier == "existing" and place.confidence == "high"
     certain = certain or place.is_chosen
     return "PENDING" if certain else "NEEDS_CLARIFICATION"

@@ -1,9 +1,8 @@
 """Named features of an entity in a handbook: does the handbook treat the thing?
 
-That a handbook has the words of a name is no proof that it means the thing of the
-model: "in the event that" says nothing of an entity "Events". The features tell where
-the words stand, how they are used, and whether the handbook names other things of the
-model.
+The words of a name do not prove that the handbook means the thing of the model: "in the
+event that" is not about an entity "Events". The features describe where the words
+occur, how they are used, and whether the handbook names other things of the model.
 """
 
 import math
@@ -24,9 +23,9 @@ from elt_llm_core.models.word_rarity import rarity
 
 Features = Mapping[str, float]
 
-# More sentences than that prove no more; a long handbook has any word that often.
+# More sentences are no further evidence; a long handbook has any word that often.
 _MANY = math.log1p(10)
-# A share of few names is worth little: it begins as one of five.
+# A share of few names is unreliable, so it is smoothed towards one of five.
 _PRIOR, _PRIOR_OF = 1, 5
 _DETERMINERS = patterns.ARTICLES | {
     "each", "every", "any", "no", "its", "their", "his", "her", "this", "such", "all",
@@ -37,7 +36,7 @@ _NEXT = re.compile(rf"[ \n]+({WORD.pattern})")
 
 
 def count_headings(handbook: Handbook) -> Counter[str]:
-    """Return how often a heading of a handbook has a folded name."""
+    """Return how many headings of a handbook have a folded name."""
     headings: Counter[str] = Counter()
     for document in handbook.documents:
         text = handbook.text(document.document_id)
@@ -49,13 +48,13 @@ def count_headings(handbook: Handbook) -> Counter[str]:
 
 
 class ModelShare:
-    """How many names of a model a handbook has.
+    """The share of a model's names in a handbook.
 
-    A name of several words is hardly ever there by chance: those that a handbook has
-    tell whether it speaks of what the model is about.
+    A name of several words rarely occurs by chance, so the share of such names shows
+    whether the handbook has the subject of the model.
 
     Args:
-        entities: Those of the model.
+        entities: The entities of the model.
         named: Folded names that the handbook has or defines.
     """
 
@@ -65,7 +64,7 @@ class ModelShare:
         self._long = {key for key in self._keys if " " in key}
 
     def describe(self, key: str) -> Features:
-        """Return the shares without the entity itself; of its own kind of name."""
+        """Return the shares without the entity itself, also for its kind of name."""
         names, long = self._share(self._keys, key), self._share(self._long, key)
         several = " " in key
         return {
@@ -80,11 +79,11 @@ class ModelShare:
 
 
 class EntityUse:
-    """The sentences that name one entity, each once; by aliases if only they are there.
+    """The distinct sentences that name an entity, by aliases if there are no others.
 
     Args:
-        mentions: Of the entity.
-        index: It knows the sentences around them.
+        mentions: The mentions of the entity.
+        index: Has the sentences around them.
         handbook: The documents.
     """
 
@@ -101,7 +100,7 @@ class EntityUse:
 
     @cached_property
     def sentences(self) -> list[MentionSentence]:
-        """A sentence for each mention, cut around it."""
+        """Return a sentence for each mention, cut around it."""
         cut = map(self._cut, self.mentions)
         return list({"".join(one): one for one in cut}.values())
 
@@ -117,12 +116,12 @@ class EntityUse:
 
     @cached_property
     def statements(self) -> int:
-        """How many sentences state something about the entity."""
+        """Return how many sentences state something about the entity."""
         return sum(bool(fields_of(one)) for one in self.sentences)
 
     @cached_property
     def frame(self) -> tuple[str, int]:
-        """The words that most often surround the name, and how often they do."""
+        """Return the most common words around the name, and their frequency."""
         frames = Counter(" ".join(_frame(one)) for one in self.sentences)
         return frames.most_common(1)[0] if frames else ("", 0)
 
@@ -143,7 +142,7 @@ class EntityUse:
 
 
 def _frame(sentence: MentionSentence) -> tuple[str, str, str]:
-    """The words before and behind a mention, with the mention between."""
+    """Return the words before and after a mention, with the mention between."""
     last, behind = _LAST.search(sentence.before), _NEXT.match(sentence.after)
     return (
         last[1].lower() if last else "",
@@ -153,7 +152,7 @@ def _frame(sentence: MentionSentence) -> tuple[str, str, str]:
 
 
 def _signs(sentence: MentionSentence) -> Iterator[str]:
-    """What the words beside a mention tell."""
+    """Return the features of the words next to a mention."""
     last = _frame(sentence)[0]
     if last in _DETERMINERS:
         yield "determiner"
@@ -162,7 +161,7 @@ def _signs(sentence: MentionSentence) -> Iterator[str]:
 
 
 def describe_name(name: str, headings: Counter[str]) -> Features:
-    """Return what the name is, and whether headings have it."""
+    """Return features of the name, and whether headings have it."""
     key = fold(name)
     several = " " in key
     inside = sum(
@@ -177,7 +176,7 @@ def describe_name(name: str, headings: Counter[str]) -> Features:
 
 
 def describe_definitions(name: str, entries: Sequence[GlossaryEntry]) -> Features:
-    """Return how surely the handbook defines the name, or another name of it."""
+    """Return how certainly the handbook defines the name, or an alias."""
     sure: dict[bool, float] = {True: 0.0, False: 0.0}
     for entry in entries:
         own = fold(entry.term) == fold(name)

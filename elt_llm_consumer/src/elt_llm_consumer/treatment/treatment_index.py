@@ -1,10 +1,10 @@
-"""Whether a handbook treats an entity of the model: the one place that decides it.
+"""Decides whether a handbook treats an entity of the model.
 
-Coverage, the gap analysis and the catalogue take their verdicts from here, so that they
-agree. `treatment_weights.json` holds two log-linear models, fitted by
+Coverage, the gap analysis and the catalogue all use these verdicts, so that they agree.
+`treatment_weights.json` contains two log-linear models, fitted by
 `benchmarks/coverage_scorer.py`: "sense" gives the probability that the words of the
-name mean the thing of the model, "depth" the probability that a thing that is meant is
-defined or ruled on at length, and not only named.
+name mean the thing of the model, "depth" the probability that such a thing is defined
+or treated at length, not only named.
 """
 
 import json
@@ -42,18 +42,18 @@ VERDICTS = ("STRONG", "MODERATE", "THIN", "ABSENT")
 NOT_NAMED = "not named in the handbook"
 # Share of equal letters; not measured. About one letter in eight may differ.
 _NEAR_SPELLING = 0.88
-_SHORTEST_NAME = 5  # characters; one letter makes another word of a shorter name
-# Probability of the sense, and the score it is worth: from .5 on more names are meant
-# than not; below .1, about one of twenty labelled ones is.
+_SHORTEST_NAME = 5  # characters; one letter changes a shorter name into another word
+# Probability of the sense, and its score: from .5 on most names mean the thing; below
+# .1, about one of twenty labelled names does.
 _DOUBTFUL, _LIKELY = 0.1, 0.5
 _THIN, _MODERATE, _NAMED = 0.40, 0.55, 0.65
 
 
 class Treatment(Record):
-    """How far a handbook treats an entity, with the reasons in words.
+    """How far a handbook treats an entity, with the reasons as text.
 
-    `is_covered`: the handbook speaks of the thing. `is_ambiguous`: it may; a person has
-    to decide.
+    `is_covered`: the handbook treats the thing. `is_ambiguous`: it may; a person must
+    decide.
     """
 
     verdict: str
@@ -64,12 +64,12 @@ class Treatment(Record):
 
     @property
     def is_covered(self) -> bool:
-        """Whether the handbook speaks of the thing."""
+        """Return whether the handbook treats the thing."""
         return self.verdict in VERDICTS[:2]
 
     @property
     def is_ambiguous(self) -> bool:
-        """Whether the words or the meaning of passages leave it open."""
+        """Return whether words or similar passages leave it undecided."""
         return self.verdict == "THIN"
 
 
@@ -96,7 +96,7 @@ class TreatmentIndex:
     Args:
         handbook: The documents.
         model: The whole model.
-        aliases: Entity name to its synonyms.
+        aliases: Synonyms by entity name.
         config: The bands.
     """
 
@@ -115,14 +115,14 @@ class TreatmentIndex:
 
     @cached_property
     def mentions(self) -> MentionIndex:
-        """Mentions of the names of the model and of the terms of the handbook."""
+        """Return the mentions of the model's names and the handbook's terms."""
         terms = [entry.term for entry in self._handbook.entries]
         names = [entity.name for entity in self._entities]
         passages = self._handbook.passages
         return MentionIndex(passages, [*names, *terms], self._aliases, terms)
 
     def of(self, entity: Entity) -> Treatment:
-        """Return the verdict on an entity by the words of the handbook."""
+        """Return the verdict on an entity from the words of the handbook."""
         key = fold(entity.name)
         if key not in self._by_name:
             self._by_name[key] = self._decide(entity)
@@ -131,13 +131,13 @@ class TreatmentIndex:
     def matches(self, entity: Entity) -> list[MatchedEntry]:
         """Return the definitions whose terms name an entity, best match first.
 
-        They may define another thing of that name: `of` says so.
+        They may define another thing of that name; `of` decides it.
         """
         return self._matches.get(entity, [])
 
     @cached_property
     def terms_without_entity(self) -> list[GlossaryEntry]:
-        """The first definition of each term that names no covered entity."""
+        """Return the first definition of each term without a covered entity."""
         covered = {
             key
             for key, entities in self._entities_of.items()
@@ -150,7 +150,7 @@ class TreatmentIndex:
         return list(firsts.values())
 
     def rationale_of(self, term: str) -> str:
-        """Return why a term of the handbook is matched with no entity."""
+        """Return why a term of the handbook matches no entity."""
         entities = self._entities_of.get(fold(term), [])
         if not entities:
             return "defined, not modelled"
@@ -175,7 +175,7 @@ class TreatmentIndex:
         return EntityUse(mentions, self.mentions, self._handbook)
 
     def is_named(self, entity: Entity) -> bool:
-        """Whether the words of a name, or of an alias, stand in the handbook."""
+        """Return whether the handbook has the words of a name or alias."""
         return bool(self.matches(entity) or self.mentions.of(entity.name))
 
     def _decide(self, entity: Entity) -> Treatment:
@@ -191,7 +191,7 @@ class TreatmentIndex:
         return Treatment(verdict=band, score=score, reasons=reasons)
 
     def _decide_unnamed(self, entity: Entity) -> Treatment:
-        """A term in nearly the same letters is listed, and not taken for the name."""
+        """Return the verdict without the name; similar spellings are listed."""
         near = _nearest(entity.name, self._terms)
         if near is None:
             return Treatment(
@@ -211,7 +211,7 @@ class TreatmentIndex:
 
     @cached_property
     def _entities_of(self) -> dict[str, list[Entity]]:
-        """Folded terms to the entities that they name."""
+        """Return the entities named by each folded term."""
         entities: dict[str, list[Entity]] = {}
         for entity, matches in self._matches.items():
             for key in {fold(one.entry.term) for one in matches}:
@@ -220,7 +220,7 @@ class TreatmentIndex:
 
     @cached_property
     def _terms(self) -> list[str]:
-        """Terms that name no entity."""
+        """Return the terms that name no entity."""
         terms = {entry.term for entry in self._handbook.entries}
         return sorted(term for term in terms if fold(term) not in self._entities_of)
 
@@ -250,12 +250,12 @@ _RANK = {"high": 0, "medium": 1, "low": 2}
 def raise_by_meaning(
     treatment: Treatment, similarity: float, config: ConsumerSection
 ) -> Treatment:
-    """Return THIN for an unnamed entity with passages near in meaning.
+    """Return THIN for an unnamed entity with semantically similar passages.
 
-    Nearness of vectors proves neither words nor sense: it never makes more than THIN.
+    Similar vectors prove neither words nor sense, so the verdict is at most THIN.
 
     Args:
-        treatment: The verdict by words.
+        treatment: The verdict from the words.
         similarity: Calibrated score of the nearest passage.
         config: The bands.
     """
@@ -271,9 +271,9 @@ def raise_by_meaning(
 def score_of(sense: float, depth: float) -> float:
     """Return the score of two probabilities, on the scale of the default bands.
 
-    Linear between four points of the sense: 0, .40 where one in twenty is meant, .55
-    where more are meant than not, .65 for what is surely meant. The rest is depth,
-    which counts only for what is probably meant.
+    Linear between four points of the sense: 0; .40 if one name in twenty means the
+    thing; .55 if most do; .65 if it is certain. The rest is depth, which counts only if
+    the sense is probable.
 
     Args:
         sense: Probability that the words mean the entity.
@@ -291,13 +291,13 @@ def score_of(sense: float, depth: float) -> float:
 
 @cache
 def load_scorers() -> tuple[DefinitionScorer, DefinitionScorer]:
-    """Return the scorers of sense and of depth with the weights that ship."""
+    """Return the scorers of sense and of depth with the shipped weights."""
     content = json.loads(files(__package__).joinpath(WEIGHTS).read_text("utf-8"))
     return to_scorer(content["sense"]), to_scorer(content["depth"])
 
 
 def _nearest(name: str, terms: Sequence[str]) -> tuple[str, str] | None:
-    """The term with the same words or nearly the same spelling, and the reason."""
+    """Return the term with the same words or a similar spelling, and the reason."""
     key = fold(name)
     for term in terms:
         other = fold(term)

@@ -1,4 +1,4 @@
-"""Reasons of a verdict in words, from the features that decided it."""
+"""Reasons of a verdict as text, from the features that decided it."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from elt_llm_consumer.treatment.treatment_features import EntityUse, Features
 
 _MOST = 4
 _HALF = 0.5
-# What speaks for the entity where the feature is high, and against it where it is low.
+# Reasons for the entity if the feature is high, and against it if it is low.
 _FOR = {
     "defined: the name": "the handbook defines it",
     "defined: an alias": "the handbook defines an alias of it",
@@ -28,13 +28,13 @@ _AGAINST = {
 def name_reasons(
     row: Features, use: EntityUse, scorer: DefinitionScorer, *, is_for: bool
 ) -> tuple[str, ...]:
-    """Return what decided, the weightiest first.
+    """Return the decisive reasons, the strongest first.
 
     Args:
         row: The features of the entity.
         use: Its sentences.
-        scorer: Of the sense.
-        is_for: What speaks for the entity; otherwise what speaks against it.
+        scorer: The scorer of the sense.
+        is_for: Whether to return the reasons for the entity, or those against it.
     """
     effects = {name: one.effect(row[name]) for name, one in scorer.weights.items()}
     sign = 1 if is_for else -1
@@ -71,7 +71,7 @@ def _say_share(share: float, *, is_for: bool) -> Iterator[str]:
 
 
 def _count(use: EntityUse) -> str:
-    """How many sentences name the entity, and how many state something of it."""
+    """Return how many sentences name the entity, and how many state something on it."""
     total = len(use.sentences)
     if not total:
         return "defined, and not named in another sentence"
