@@ -47,7 +47,7 @@ class Patience:
         """Return the patience of a branch, abandoned alone or with this one.
 
         Raises:
-            AbandonedError: If nobody waits any more.
+            AbandonedError: If the answer is no longer needed.
             OutOfTimeError: If the time is over.
         """
         branch = Patience(self.seconds_left())
@@ -60,7 +60,7 @@ class Patience:
 
     @property
     def is_abandoned(self) -> bool:
-        """Return True once nobody waits for the answer."""
+        """Return True once the answer is no longer needed."""
         outer = self._within
         return self._abandoned or (outer is not None and outer.is_abandoned)
 
@@ -71,7 +71,7 @@ class Patience:
             Seconds, or None without a limit.
 
         Raises:
-            AbandonedError: If nobody waits any more.
+            AbandonedError: If the answer is no longer needed.
             OutOfTimeError: If the time is over.
         """
         self.check_asker()
@@ -83,7 +83,7 @@ class Patience:
         return max(left, SHORTEST)
 
     def check_asker(self) -> None:
-        """Raise AbandonedError if nobody waits for the answer any more."""
+        """Raise AbandonedError if the answer is no longer needed."""
         if self.is_abandoned:
             raise AbandonedError
 

@@ -215,7 +215,7 @@ class FileReader:
         return PreparedFile(file, change, loader, data, parts)
 
     def _complete(self, document: ParsedDocument) -> ParsedDocument:
-        """The document with what its ingest file says, and its warnings in short."""
+        """Return the document with the ingest file's metadata and short warnings."""
         named = [_with_organisation(s, self._organisation) for s in document.sidecars]
         warnings = merge_page_warnings(document.warnings)
         return document.model_copy(
@@ -241,7 +241,7 @@ class FileReader:
 
 
 def _with_organisation(sidecar: Sidecar, organisation: str) -> Sidecar:
-    """The sidecar of an inventory or a model with whose it is, where that is told."""
+    """Return the sidecar of a model or inventory with its organisation."""
     keys = {
         "inventory": ("metadata", "org_name"),
         SIDECAR_KIND: ("properties", ORGANISATION),

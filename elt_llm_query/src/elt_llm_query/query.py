@@ -451,7 +451,7 @@ class _Searcher:
         return complete_sources(step, sources)
 
     def _graph(self, plan: SearchPlan) -> Callable[[str], list[NodeWithScore]] | None:
-        """What finds the passages that prove an answer of an enterprise model."""
+        """Return the function that finds the proof of an answer from a model."""
         names = [collection.name for collection in plan.collections]
         is_asked = self.config.query.use_model_graph and not plan.where
         if not is_asked or not any(self.store.sidecars(n, SIDECAR_KIND) for n in names):

@@ -57,7 +57,7 @@ class TraceLog:
     def stage(self, name: str, n_in: int = 0) -> Iterator[StageNote]:
         """Time the block as one stage; a stage that raises is recorded too.
 
-        Raises AbandonedError before it if nobody waits for the answer any more.
+        Raises AbandonedError before it if the answer is no longer needed.
         """
         check_asker()
         note = StageNote(n_in, self.most)

@@ -46,7 +46,7 @@ def server_url(sock: socket.socket) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a server on `host` can only be reached from this machine."""
+    """Return whether a server on `host` can only be reached from this machine."""
     if host == "localhost":
         return True
     try:

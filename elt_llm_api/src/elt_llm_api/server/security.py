@@ -284,7 +284,7 @@ def _parse_json(body: bytes) -> Any:
 
 
 def _names_remote_file(value: Any) -> bool:
-    """Whether any `path` in the value is a URL with a scheme."""
+    """Return whether any `path` in the value is a URL with a scheme."""
     waiting = [value]
     while waiting:
         one = waiting.pop()

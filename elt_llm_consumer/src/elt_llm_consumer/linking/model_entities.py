@@ -3,7 +3,7 @@
 An inventory alone is a model whose entities are its fact sheets. The display name of a
 fact sheet is a path such as "Contracts / Leases / Ground Lease": the first part is the
 domain, the second the subtype. A fact sheet with others below it is also an entity, in
-its own domain: the export does not tell a mere heading from a thing.
+its own domain, because the export does not distinguish headings from things.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,7 +37,7 @@ class Entity(Record):
 
     @property
     def label(self) -> str:
-        """The name with its domain or id, to tell entities of one name apart."""
+        """Return the name with its domain or id, to distinguish namesakes."""
         where = self.domain or self.fact_sheet_id
         return f"{self.name} ({where})" if where else self.name
 

@@ -1,8 +1,8 @@
-"""A language model places the terms between whose domains similarity cannot decide.
+"""A language model places terms whose domain similarity cannot decide.
 
-It is asked once for some terms together, may choose among the candidates of each term
-alone, and has to quote the words of the definition that speak for its choice. What it
-says otherwise, and what it does not answer, stays with the reviewer.
+One call covers several terms. The model may only choose among the candidates of each
+term, and must quote the words of the definition that support its choice. All other
+replies, and missing ones, are left to the reviewer.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ from elt_llm_query.prompts import fenced_template
 RUN = "placing"
 # With their definitions 12 terms are about 500 words, which small models read whole.
 TERMS_AT_ONCE = 12
-FEWEST_QUOTED = 3  # words; two are in every definition
+FEWEST_QUOTED = 3  # words; shorter quotes occur in any definition
 ANSWER_TOKENS = 800
 
 PROMPT = """\
@@ -68,8 +68,8 @@ class TermPlacer:
 
     Args:
         llm: The model.
-        context: The job; its journal keeps the model's replies.
-        fresh: Ignore what the journal keeps.
+        context: The job; its journal stores the model's replies.
+        fresh: Ignore the journal.
     """
 
     def __init__(self, llm: LLM, context: JobContext, *, fresh: bool = False) -> None:
@@ -109,7 +109,7 @@ class TermPlacer:
             )
 
     def _ask_all(self, batches: Sequence[Sequence[UndecidedTerm]]) -> Sequence[object]:
-        """The model's reply to each batch, from the journal or a call."""
+        """Return the model's reply to each batch, from the journal or a call."""
         nothing: list[object] = [None] * len(batches)
         try:
             who = model_identity(self._llm)
@@ -150,7 +150,7 @@ class TermPlacer:
 
 
 def _material(batch: Sequence[UndecidedTerm]) -> str:
-    """Terms with their definitions and numbered candidates."""
+    """Return terms with their definitions and numbered candidates."""
     lines = []
     for number, one in enumerate(batch, 1):
         lines.append(f"Term {number}: {one.term}. Definition: {one.excerpt}")
@@ -164,9 +164,9 @@ def _material(batch: Sequence[UndecidedTerm]) -> str:
 def _choose(
     batch: Sequence[UndecidedTerm], reply: ChosenPlaces
 ) -> Iterator[tuple[str, Placement]]:
-    """The choices among the candidates whose quote stands in the definition.
+    """Return the choices among the candidates whose quote is in the definition.
 
-    A term that is placed twice is not placed.
+    A term with two choices is not placed.
     """
     numbers = [one.term for one in reply.places]
     for choice in reply.places:

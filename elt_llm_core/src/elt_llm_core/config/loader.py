@@ -97,7 +97,7 @@ def _explicit(
     models: str | None,
     overrides: Mapping[str, Any] | None,
 ) -> list[Layer]:
-    """What the environment and the call say, the later winning."""
+    """Return the settings of the environment and the call; later ones win."""
     layers: list[Layer] = []
     if chosen := environ.get("ELT_LLM_MODELS"):
         layers.append(("ELT_LLM_MODELS", {"models": model_choice(chosen)}))

@@ -138,7 +138,7 @@ def _language_model(config: RagConfig) -> Check:
 
 
 def _ollama_version(version: str) -> Check:
-    """Whether the version of the server has known holes."""
+    """Check whether the version of the server has known vulnerabilities."""
     holes = holes_of(version)
     checked = read_advisories().checked.isoformat()
     if not holes:

@@ -69,11 +69,11 @@ def read_joined_model(store: Store, collections: Sequence[str]) -> EnterpriseMod
 def join_models(models: Sequence[EnterpriseModel]) -> EnterpriseModel:
     """Join models: their entries for one fact sheet become one element.
 
-    Elements are one if they have the same fact sheet id, or the same id and name. What
-    an earlier model says counts; a later one fills what is empty. Inventories come
-    last: a drawing says what is a domain and what belongs to it, an inventory
-    describes. An element whose id another one has taken gets the name of its file
-    before it. A relation whose end no model has is a skip.
+    Elements are one if they have the same fact sheet id, or the same id and name. The
+    values of an earlier model take precedence; later ones fill empty fields.
+    Inventories come last, because drawings define the domains and their members, and
+    inventories only describe. If an id is already taken, the name of the file is put
+    before it. A relation with an end in no model is skipped.
 
     Args:
         models: At least one model; a repeated model adds nothing.

@@ -31,8 +31,8 @@ def tokenize(
 
     Lower case, Unicode-normalised, stop words left out, by the language of each text:
     one of `languages`, English without. Chinese, Japanese and Korean become pairs of
-    characters. Where the recipe asks for both, the words that are not their own stem
-    come after all stems: stems that stand side by side stay so.
+    characters. If the recipe requests both, words that differ from their stem come
+    after all stems, so that adjacent stems stay adjacent.
     """
     return _tokenize_by_language(texts, recipe, languages or repeat(ENGLISH))
 

@@ -88,7 +88,7 @@ class Meter:
 
         Raises:
             EndlessAnswerError: If the answer is longer than requested.
-            AbandonedError: If nobody waits for it any more.
+            AbandonedError: If the answer is no longer needed.
             OutOfTimeError: If the question has no time left.
         """
         self.size += len(chunk)

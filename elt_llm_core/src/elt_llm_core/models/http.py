@@ -72,7 +72,7 @@ def wire_error(error: Exception, url: str, model: str, seconds: float) -> ModelE
     """Return the error for a failed exchange: no server, timeout, or broken answer.
 
     Raises:
-        AbandonedError: If it failed because nobody waits for the answer any more.
+        AbandonedError: If it failed because the answer is no longer needed.
         OutOfTimeError: If it failed because the question has no time left.
     """
     if isinstance(error, httpx.TimeoutException):

@@ -1,7 +1,7 @@
 """Models that call tools by their own protocol, for LlamaIndex's `FunctionAgent`.
 
-Whether a model does is the server's word (Ollama) or a setting (others): a server that
-was not started for it refuses such requests, or answers them in prose.
+Whether a model does is reported by the server (Ollama) or configured (others): a server
+that was not started for it refuses such requests, or answers them in prose.
 """
 
 import json
@@ -20,20 +20,20 @@ Json = dict[str, Any]
 
 @runtime_checkable
 class TakesTools(Protocol):
-    """A model that can say whether it calls tools."""
+    """A model that reports whether it calls tools."""
 
     def with_tools(self) -> LLM | None:
-        """Return the model set to call tools; None where it does not."""
+        """Return the model configured to call tools; None if it does not."""
 
 
 def find_tool_caller(llm: LLM) -> LLM | None:
-    """Return the model set to call tools natively; None where it does not.
+    """Return the model configured to call tools natively; None if it does not.
 
     Args:
-        llm: Any model; of one that is not ours, its metadata say so.
+        llm: Any model; for a model of another package, its metadata decide.
 
     Raises:
-        ModelError: if a server has to be asked, and fails.
+        ModelError: If a server must be asked, and fails.
     """
     if isinstance(llm, TakesTools):
         return llm.with_tools()
@@ -41,12 +41,12 @@ def find_tool_caller(llm: LLM) -> LLM | None:
 
 
 def read_tool_calls(message: Json) -> list[ToolCallBlock]:
-    """Return the calls of an answer in the shape of chat completions.
+    """Return the calls of an answer in the format of chat completions.
 
-    Arguments that are no JSON object stay text: the tool then says what it lacks.
+    Arguments that are not a JSON object stay text, and the tool reports the error.
 
     Raises:
-        KeyError, TypeError, AttributeError: for another shape.
+        KeyError, TypeError, AttributeError: For another format.
     """
     return [
         ToolCallBlock(
@@ -59,7 +59,7 @@ def read_tool_calls(message: Json) -> list[ToolCallBlock]:
 
 
 def write_message(message: ChatMessage) -> Json:
-    """Return a message in the shape of chat completions, with its calls of tools."""
+    """Return a message in the format of chat completions, with its tool calls."""
     written: Json = {"role": message.role.value, "content": message.content or ""}
     calls = [block for block in message.blocks if isinstance(block, ToolCallBlock)]
     if calls:
@@ -70,12 +70,12 @@ def write_message(message: ChatMessage) -> Json:
 
 
 class ToolCallingLLM(FunctionCallingLLM):
-    """Tools in the shape of chat completions, for a model that is asked in it."""
+    """Tool calls in the format of chat completions."""
 
     native_tools: bool = False
 
     def with_tools(self) -> LLM | None:
-        """Return itself, where its server was set to take tools."""
+        """Return itself if its server was configured to support tools."""
         return self if self.native_tools else None
 
     @override
@@ -105,7 +105,7 @@ class ToolCallingLLM(FunctionCallingLLM):
         error_on_no_tool_call: bool = True,
         **kwargs: Any,
     ) -> list[ToolSelection]:
-        """Return the calls of an answer. Raises ValueError for none, if so asked."""
+        """Return the calls of an answer. Raises ValueError for none, if requested."""
         blocks = response.message.blocks
         calls = [block for block in blocks if isinstance(block, ToolCallBlock)]
         if error_on_no_tool_call and not calls:

@@ -29,7 +29,7 @@ def map_file(file: Path) -> MappedFile:
 
 
 def pdf_source(data: bytes | MappedFile) -> bytes | Path:
-    """What a PDF library opens: the file itself where there is one."""
+    """Return the input for a PDF library: the file itself if there is one."""
     return data.file if isinstance(data, MappedFile) else data
 
 

@@ -26,7 +26,7 @@ PREPOSITIONS = frozenset(
     without against over into than while as because per within until unless since
     """.split()  # noqa: SIM905 - reads better
 )
-LONGEST = 8  # words of a phrase; more are a clause, which is a question itself
+LONGEST = 8  # words of a phrase; longer text is a clause, which is itself a question
 
 _LEAD = re.compile(
     r"^\W*(?:(?:and|but|so|or|ok|okay|then)\b[\s,]*)?(?:(?:what|how)\s+about\b[\s,]*)?",
@@ -66,16 +66,16 @@ class PhraseEvidence(Protocol):
 
 @dataclass(frozen=True)
 class Phrase:
-    """A named thing and its form: `text[start:end]` of its question.
+    """A name or noun phrase and its form: `text[start:end]` of its question.
 
     Attributes:
         text: Without its article.
-        start: Where it begins, after its article.
-        end: Where it ends.
+        start: Its start, after its article.
+        end: Its end.
         article: The article before it, in lower case.
         preposition: The preposition before it.
-        unit: Of a number: the stem of what is counted.
-        code: Of a code: its shape, such as "A9" for N3.
+        unit: For a number: the stem of the counted noun.
+        code: For a code: its pattern, such as "A9" for N3.
         owned: What it owns: "licence" of "the licence of Bridle Checker".
     """
 
@@ -90,22 +90,22 @@ class Phrase:
 
     @property
     def head(self) -> str:
-        """The stem of its last word."""
+        """Return the stem of its last word."""
         return stem(self.text.split()[-1].lower())
 
     @property
     def kind(self) -> tuple[bool, bool]:
-        """Whether it has a number or code, and whether it is a name."""
+        """Return whether it has a number or code, and whether it is a name."""
         return self.unit is not None or bool(self.code), self.text[:1].isupper()
 
     @property
     def is_value(self) -> bool:
-        """Whether it is a number or code, which says nothing by itself."""
+        """Return whether it is a number or code without a noun."""
         return self.kind[0]
 
     @property
     def agreement(self) -> tuple[bool, bool]:
-        """Whether it is plural, and whether it has a definite article."""
+        """Return whether it is plural, and whether it has a definite article."""
         is_plural = bool(_PLURAL.search(self.text))
         return is_plural, self.article == "the" and not self.text[:1].isupper()
 
@@ -180,12 +180,12 @@ def read_follow_up(
 
 
 def find_phrases(question: str, evidence: PhraseEvidence) -> list[Phrase]:
-    """Find the phrases of a question that name something.
+    """Find the noun phrases and names of a question.
 
     Args:
         question: A complete question.
-        evidence: Tells a noun from the verb after it: "paternity leave" is a phrase of
-            the documents, "Pyraminx scrambled" is none.
+        evidence: Distinguishes a noun from the verb after it: "paternity leave" is a
+            phrase of the documents, "Pyraminx scrambled" is not.
 
     Returns:
         The phrases in order.
@@ -197,13 +197,13 @@ def find_phrases(question: str, evidence: PhraseEvidence) -> list[Phrase]:
     return sorted(phrases, key=lambda phrase: phrase.start)
 
 
-Fit = tuple[Phrase, str]  # a phrase of the question, and what takes its place
+Fit = tuple[Phrase, str]  # a phrase of the question, and its replacement
 
 
 def _by_form(
     named: Phrase, slots: Sequence[Phrase], evidence: PhraseEvidence
 ) -> list[Fit]:
-    """Phrases of the same form as what is named."""
+    """Return the phrases with the same form as the named one."""
     if named.unit is not None:
         units = {named.unit, ""}
         numbers = [s for s in slots if s.unit is not None]
@@ -229,16 +229,16 @@ def _by_form(
 def _by_documents(
     named: Phrase, slots: Sequence[Phrase], evidence: PhraseEvidence
 ) -> list[Fit]:
-    """Phrases that the documents name side by side with what is named."""
+    """Return the phrases that the documents list side by side with the named one."""
     return [(s, named.text) for s in slots if evidence.are_alike(s.text, named.text)]
 
 
 def _by_place(
     named: Phrase, slots: Sequence[Phrase], evidence: PhraseEvidence
 ) -> list[Fit]:
-    """Phrases after the same preposition, or of the same number and article.
+    """Return the phrases after the same preposition, or of the same number and article.
 
-    What the documents do not have at all is not put anywhere.
+    Empty if the documents do not contain the named phrase.
     """
     if not named.kind[0] and not evidence.has(named.text):
         return []
@@ -252,7 +252,7 @@ def _by_place(
 
 
 def _fill(question: str, slot: Phrase, text: str, named: Phrase) -> FollowUpReading:
-    """The question with a text in the place of one of its phrases."""
+    """Return the question with one of its phrases replaced by a text."""
     start = slot.start
     if slot.article and named.article not in {"", slot.article}:
         start -= len(slot.article) + 1
@@ -266,7 +266,7 @@ def _fill(question: str, slot: Phrase, text: str, named: Phrase) -> FollowUpRead
 
 
 def _in_number(named: Phrase, slot: Phrase) -> Fit:
-    """A number in the place of another, with the limit and unit that it leaves out."""
+    """Return a number with the limit and unit of the number that it replaces."""
     number = re.search(r"\d+(?:[.,]\d+)*", slot.text)
     if number is None:
         return slot, named.text
@@ -280,14 +280,14 @@ def _in_number(named: Phrase, slot: Phrase) -> Fit:
 
 
 def _with_class(named: Phrase, slot: Phrase) -> str:
-    """A code with the noun of the one whose place it takes: "Grade N4" for "N4"."""
+    """Return a code with the noun of the code it replaces: "Grade N4" for "N4"."""
     noun = slot.text.split()[0]
     has_noun = not re.match(_CODE, named.text)
     return named.text if has_noun or re.match(_CODE, noun) else f"{noun} {named.text}"
 
 
 def _fixed_spans(question: str) -> Iterator[tuple[int, int]]:
-    """Codes and numbers, which a run of words must not cut; none overlap."""
+    """Return codes and numbers, which a run of words must not split; none overlap."""
     taken = 0
     spans = [m.span() for m in _CODES.finditer(question) if _is_code(question, m)]
     numbers = [m.span() for m in _NUMBER.finditer(question)]
@@ -299,7 +299,7 @@ def _fixed_spans(question: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_code(question: str, match: re.Match[str]) -> bool:
-    """Whether a code stands for itself: "3x3x3" of "3x3x3 Cube" is part of a name."""
+    """Return whether a code is a name by itself, unlike "3x3x3" of "3x3x3 Cube"."""
     noun = (match["class"] or "").lower()
     after = question[match.end() :]
     return noun not in STOP_WORDS | AUXILIARIES and not re.match(r"\s+[A-Z]", after)
@@ -308,7 +308,7 @@ def _is_code(question: str, match: re.Match[str]) -> bool:
 def _runs(
     question: str, fixed: Sequence[tuple[int, int]]
 ) -> Iterator[list[re.Match[str]]]:
-    """Runs of words that neither a word of grammar nor a fixed span cuts."""
+    """Return runs of words without function words and fixed spans."""
     run: list[re.Match[str]] = []
     for token in _TOKEN.finditer(question):
         inside = any(start <= token.start() < end for start, end in fixed)
@@ -322,7 +322,7 @@ def _runs(
 
 
 def _is_grammar(word: str) -> bool:
-    """Whether a word names nothing: of grammar, or of the form of questions."""
+    """Return whether a word is a function word, or of the form of questions."""
     lowered = word.lower()
     is_form = word == lowered and lowered in QUESTION_WORDS
     return is_form or not lowered[0].isalnum() or lowered in _GRAMMAR
@@ -331,7 +331,7 @@ def _is_grammar(word: str) -> bool:
 def _cut_run(
     question: str, run: Sequence[re.Match[str]], evidence: PhraseEvidence
 ) -> Iterator[Phrase]:
-    """The longest pieces of a run that the documents have; a verb is none."""
+    """Return the longest pieces of a run that the documents have, without verbs."""
     at = 0
     while at < len(run):
         size = len(run) - at
@@ -346,7 +346,7 @@ def _cut_run(
 
 
 def _is_verb(question: str, piece: Phrase, *, is_first: bool) -> bool:
-    """Whether one word is what is done or how something is, and no thing."""
+    """Return whether one word is a verb or adjective, not a noun."""
     if " " in piece.text or piece.text[:1].isupper():
         return False
     before = question[: piece.start].lower().split()
@@ -355,7 +355,7 @@ def _is_verb(question: str, piece: Phrase, *, is_first: bool) -> bool:
 
 
 def _at(question: str, start: int, end: int) -> Phrase:
-    """A phrase of a question with what stands before it."""
+    """Return a phrase of a question with the words before it."""
     before = question[:start].lower().split()
     article = before.pop() if before and _DETERMINER.match(f"{before[-1]} ") else ""
     preposition = before[-1] if before and before[-1] in PREPOSITIONS else ""
@@ -365,7 +365,7 @@ def _at(question: str, start: int, end: int) -> Phrase:
 def _make_phrase(
     text: str, start: int, end: int, article: str, preposition: str
 ) -> Phrase:
-    """A phrase with its unit or the shape of its code."""
+    """Return a phrase with its unit or the pattern of its code."""
     phrase = text[start:end]
     unit, code = None, ""
     codes = _CODES.fullmatch(phrase)
@@ -378,10 +378,10 @@ def _make_phrase(
 
 
 def _is_one_thing(phrase: Phrase) -> bool:
-    """Whether a phrase is a thing: a few words, none of grammar but in a number."""
+    """Return whether a phrase is one name: a few words, mostly no function words."""
     if not phrase.text or len(phrase.text.split()) > LONGEST:
         return False
-    # "What is the fee of N3?" names N3 and is a question of its own.
+    # "What is the fee of N3?" names N3 and is a complete question.
     if any(_is_grammar(token[0]) for token in _TOKEN.finditer(phrase.owned)):
         return False
     if phrase.kind[0]:

@@ -158,11 +158,11 @@ class Dependence:
     """The referring words of a question.
 
     Attributes:
-        kind: How they do.
-        words: As they are written, such as "its"; the whole question of a fragment.
-        start: Where they begin in the question.
-        end: Where they end.
-        plural: Whether they stand for several things.
+        kind: The kind of reference.
+        words: As they are written, such as "its"; the whole question for a fragment.
+        start: Their start in the question.
+        end: Their end.
+        plural: Whether they refer to several things.
         possessive: Whether a noun that they own follows.
         noun: The noun of a demonstrative or a bare noun.
         rival: Whether the question names a thing before them that may own the noun.
@@ -373,7 +373,7 @@ def _telling(text: str) -> list[str]:
 
 
 def _has_antecedent(before: str, *, is_it: bool) -> bool:
-    """Whether a pronoun's own question names, before it, what it stands for.
+    """Return whether a question has the antecedent of its pronoun.
 
     "May a member bring her guests?", "Who may renew their card?"
     """

@@ -178,7 +178,7 @@ def _same_sign(
 ) -> bool:
     """Return whether one word has the same sign, or is absent.
 
-    `wrong` holds the signs which alone do not answer a sign of the question.
+    `wrong` are the signs that alone do not answer a sign of the question.
     """
     wanted = asked.of_word(term)
     if len(wanted) != 1 or Sign.OPEN in wanted:

@@ -102,10 +102,10 @@ class QuestionAnalysis:
     Attributes:
         text: The question.
         form: The form its answer must have.
-        weights: Weight of each stem of its matter: 1, or less for a common word.
-        names: Stems of what it names, by capitals or digits.
-        term: What it wants defined; empty for other questions.
-        counted: Stems one of which is near the number asked for.
+        weights: Weight of each content stem: 1, or less for a common word.
+        names: Stems of its names, recognised by capitals or digits.
+        term: The term to define; empty for other questions.
+        counted: Stems of which one is near the requested number.
         often: Whether it asks for a frequency.
     """
 
@@ -225,9 +225,10 @@ def _form(text: str, term: str) -> Form:
 
 
 def _names(text: str) -> list[str]:
-    """Capitalised words but the first, words with digits or inner capitals anywhere.
+    """Return capitalised words except the first, and words with digits.
 
-    Where most words have capitals these say nothing, and only digits count.
+    Words with inner capitals count anywhere. If most words have capitals, only digits
+    count.
     """
     shouted = _is_in_capitals(text)
     names = []

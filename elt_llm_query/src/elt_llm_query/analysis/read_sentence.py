@@ -77,7 +77,7 @@ class Sentence:
 
     @cached_property
     def refers_within(self) -> bool:
-        """True for "to refuse such gift": what was told before is needed with it."""
+        """Return True for "to refuse such gift", which needs the text before it."""
         return refers_within(self.text)
 
 

@@ -48,7 +48,7 @@ def rule_numbers(question: str) -> Iterator[Number]:
 
 
 def section_name(question: str) -> str:
-    """Return the section that a question asks for and nothing else, in one case.
+    """Return the only section that a question asks for, in lower case.
 
     A section is named by its words: 'What does "Loans" say?'. One with a number is a
     rule; see `rule_request`.
@@ -67,9 +67,9 @@ class RuleRequest(NamedTuple):
     """The one rule that a question names, in its canonical forms; empty for none.
 
     Attributes:
-        whole: Forms if it asks for nothing but that rule ("What does rule 5.1 say?").
-            "What fee is due under rule 5.1?" asks for something else.
-        told: Forms if it calls it a rule and asks what it says, whatever else it holds
+        whole: Forms if it asks only for that rule ("What does rule 5.1 say?"). "What
+            fee is due under rule 5.1?" asks for something else.
+        told: Forms if it calls it a rule and asks for its text, with any other words
             ("What does rule 3.1 of the club say?").
     """
 

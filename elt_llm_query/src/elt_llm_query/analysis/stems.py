@@ -104,7 +104,7 @@ def refers_back(sentence: str) -> bool:
 
 
 def refers_within(sentence: str) -> bool:
-    """Return whether it names what was told before: "such gift", "the said sum"."""
+    """Return whether it refers to earlier text: "such gift", "the said sum"."""
     return bool(_REFERS_WITHIN.search(sentence))
 
 
@@ -131,9 +131,9 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _completes(sentence: str) -> bool:
-    """Whether it is a note on the sentence before it, as "Penalty: ten points".
+    """Return whether it is a note on the sentence before: "Penalty: ten points".
 
-    Its label has no verb of its own, and what it says stands on the same line.
+    Its label has no verb, and its text is on the same line.
     """
     label = _LABEL.match(sentence.strip())
     return label is not None and AUXILIARIES.isdisjoint(

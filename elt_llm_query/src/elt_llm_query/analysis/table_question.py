@@ -42,7 +42,7 @@ class TableQuestion:
 
     `subject` names the kind of the rows ("which country"); `matter` has the stems that
     must be in the table. `between`: it asks which of some named rows. `measure` is the
-    stem of what is longest or shortest; empty for other superlatives.
+    stem of the measure for longest or shortest; empty for other superlatives.
     """
 
     ask: Ask

@@ -139,7 +139,7 @@ def closeness(terms: Iterable[str], stem_list: Sequence[str]) -> float:
 
 
 def _shortest(places: Sequence[tuple[int, str]], count: int) -> int:
-    """Words of the shortest stretch that holds all of `count` different terms."""
+    """Return the length in words of the shortest span with all `count` terms."""
     best = places[-1][0] - places[0][0] + 1
     last: dict[str, int] = {}
     for place, term in places:

@@ -104,7 +104,7 @@ def _phrase(phrase: str, ending: str = "(?:s|es)?") -> re.Pattern[str]:
 
 
 def _is_list(between: str) -> bool:
-    """Whether what stands between two things makes them items of one list."""
+    """Return whether the text between two things makes them items of one list."""
     if re.search(r"[.:()]\s|[()\[\]]", between):
         return False
     items = _BETWEEN_ITEMS.split(between)

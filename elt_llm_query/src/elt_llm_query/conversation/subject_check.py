@@ -54,8 +54,8 @@ class SubjectCheck:
         """Return the earlier subject that the answer may have left.
 
         "What is the maximum dose?", asked after one medicine, must not be answered from
-        the leaflet of another. A question with a name of its own, or one of which the
-        documents spoken of know little, begins another matter.
+        the leaflet of another. A question with a new name, or with a subject that the
+        cited documents hardly mention, begins a new subject.
         """
         last = last_answered(self._exchanges)
         documents = {citation.document_id for citation in result.citations}
@@ -73,7 +73,7 @@ class SubjectCheck:
         return next((t.text for t in things if self._is_left(t, last, documents)), "")
 
     def _is_left(self, thing: NamedThing, last: Exchange, now: set[str]) -> bool:
-        """Whether the documents before are about a thing, and those of now are not."""
+        """Return whether only the earlier documents are about a thing."""
         before = min(map(last.mentions, thing.stems))
         count = partial(count_mentions, self._store, sorted(now))
         return before >= OFTEN and min(map(count, thing.stems)) * OFTEN <= before

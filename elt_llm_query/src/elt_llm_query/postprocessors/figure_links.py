@@ -18,9 +18,9 @@ _MOST = 10  # links of one source; a reader follows a few
 
 
 class FigureLinks(CollectionStep):
-    """Notes on each node its figures, and on each figure who mentions it.
+    """Adds to each node its figures, and to each figure its mentions.
 
-    Nothing is added to the sources: a link is no proof of an answer.
+    Nothing is added to the sources, because a link does not prove an answer.
     """
 
     @override

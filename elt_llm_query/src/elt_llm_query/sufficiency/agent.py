@@ -196,7 +196,7 @@ def run_agent(agent: BaseWorkflowAgent, task: str, most_calls: int) -> str:
     Raises:
         BudgetSpentError: If it does not finish within its budget.
         ModelError: If its model fails, or LlamaIndex cannot parse its responses.
-        AbandonedError: If the client of the question has disconnected.
+        AbandonedError: If the answer is no longer needed.
     """
 
     async def run() -> str:

@@ -19,11 +19,11 @@ from elt_llm_query.grounding.labels import LABEL_GROUP, parse_group
 from elt_llm_query.grounding.statements import LABEL
 from elt_llm_query.step_events import TokenEvent, is_watched, report
 
-# Most characters that are held because they may become labels. A list of ten labels,
-# each with its word ("SOURCE 12, "), is no longer.
+# Maximum number of characters held back as a possible label: a list of ten labels, each
+# with its word ("SOURCE 12, ").
 LONGEST_GROUP = 120
-# How far a heading `Answer` that the prompt asks for is waited for: 100 tokens of four
-# characters, the longest that a reader should look at nothing.
+# How long to wait for a heading `Answer` that the prompt requests: 100 tokens of four
+# characters, the longest wait without visible text.
 OPENING = 400
 
 _DECORATION = "#*_ \t"
@@ -43,7 +43,7 @@ _THINK, _THOUGHT = "<think>", "</think>"
 
 
 class _State(Enum):
-    """Where the text stands."""
+    """The position in the text."""
 
     OPENING = auto()  # before the first word of the answer
     BODY = auto()
@@ -94,7 +94,7 @@ class AnswerFilter:
         return self._write(ready)
 
     def _open(self, *, last: bool) -> bool:
-        """Leave out what stands before the answer; False while that is uncertain."""
+        """Remove the text before the answer; False while that is uncertain."""
         text = self._held.lstrip()
         lowered = text[: len(_THINK)].lower()
         if not last and len(lowered) < len(_THINK) and _THINK.startswith(lowered):
@@ -108,7 +108,7 @@ class AnswerFilter:
         return self._leave_out_heading(text, last=last)
 
     def _leave_out_heading(self, text: str, *, last: bool) -> bool:
-        """Leave out the heading `Answer`, and what stands before it."""
+        """Remove the heading `Answer` and the text before it."""
         heading = _ANSWER.search(text)
         near = heading if heading and heading.start() <= self._opening else None
         if near and (last or near.end() < len(text)):
@@ -120,13 +120,13 @@ class AnswerFilter:
         return True
 
     def _may_open(self, text: str) -> bool:
-        """Whether a heading `Answer` may still come."""
+        """Return whether a heading `Answer` may still come."""
         if self._opening:
             return len(text) <= self._opening + LONGEST_GROUP
         return len(text) <= LONGEST_GROUP and _may_be_heading(text, "answer")
 
     def _certain(self) -> int:
-        """How much of the held text no later token can change."""
+        """Return how much of the held text no later token can change."""
         held = self._held
         end = len(held)
         group = _MAY_BE_GROUP.search(held, max(0, end - LONGEST_GROUP - 3))
@@ -139,7 +139,7 @@ class AnswerFilter:
         return len(held[:end].rstrip())
 
     def _find_references(self, *, last: bool) -> int | None:
-        """Where the heading of a list of references begins in the held text."""
+        """Return where a heading of references begins in the held text."""
         for match in _REFERENCES.finditer(self._held):
             at_line_start = match.start() > 0 or self._line_start
             ended = last or match[0].endswith(":") or match.end() < len(self._held)
@@ -148,7 +148,7 @@ class AnswerFilter:
         return None
 
     def _write(self, text: str) -> str:
-        """The text with its labels in one form, without those that no source has."""
+        """Return the text with its labels in one form, without unknown ones."""
 
         def rewrite(bracket: re.Match[str]) -> str:
             labels = parse_group(bracket) if len(bracket[0]) <= LONGEST_GROUP else None
@@ -160,7 +160,7 @@ class AnswerFilter:
             return "".join(f"[{label}]" for label in good) or "\x00"
 
         written = re.sub(r"\s*\x00", "", LABEL_GROUP.sub(rewrite, text))
-        if not self._begun:  # a label that was left out may have been its first word
+        if not self._begun:  # a removed label may have been its first word
             written = written.lstrip()
             self._begun = bool(written)
         return written
@@ -195,7 +195,7 @@ def predict_answer(
 
 
 def _read_tokens(tokens: Iterator[str], shown: AnswerFilter, *, again: bool) -> str:
-    """The text of all tokens, each shown as soon as it can be."""
+    """Return the text of all tokens, showing each as soon as possible."""
     parts = []
     cut = count_cut_answers()
     for token in tokens:
@@ -210,7 +210,7 @@ def _read_tokens(tokens: Iterator[str], shown: AnswerFilter, *, again: bool) -> 
 
 
 def _may_be_heading(line: str, word: str) -> bool:
-    """Whether a line that has not ended may become a heading of one word."""
+    """Return whether an unfinished line may become a heading of one word."""
     rest = line.lstrip(_DECORATION).lower()
     if word.startswith(rest):
         return True

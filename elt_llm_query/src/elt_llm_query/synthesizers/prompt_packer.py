@@ -13,7 +13,7 @@ from elt_llm_core.errors import ModelError
 from elt_llm_core.models.token_count import token_counter
 
 BETWEEN = "\n\n"
-# Of a cut source's part: less says nothing that could be cited.
+# Least size of a part of a split source; shorter parts cannot be cited.
 FEWEST_TOKENS = 16
 
 
@@ -39,7 +39,7 @@ class SourcePacker(PromptHelper):
         super().__init__(
             context_window=llm.metadata.context_window,
             num_output=max(llm.metadata.num_output, 0),
-            chunk_overlap_ratio=0.0,  # a sentence said twice is proved twice
+            chunk_overlap_ratio=0.0,  # a repeated sentence is proved twice
             chunk_size_limit=most_tokens or None,
             # Only the number of tokens is asked for.
             tokenizer=lambda text: list(range(count(text))),
@@ -82,10 +82,10 @@ class SourcePacker(PromptHelper):
 
         Args:
             prompt: The prompt without its sources.
-            sources: They come in their order, whole. A source that is longer than a
-                prompt is cut; its rest, with its first line, comes after the others.
-            taken: What else stands in the prompt.
-            most: How many sources at most; 0 for as many as fit.
+            sources: They are added in order, whole. A source that is longer than a
+                prompt is split; its rest, with its first line, comes after the others.
+            taken: Other text in the prompt.
+            most: Maximum number of sources; 0 for as many as fit.
 
         Raises:
             ModelError: If the window has no room for sources at all.
@@ -130,7 +130,7 @@ class SourcePacker(PromptHelper):
     ) -> list[str]:
         """Return the beginning of each source, so that one prompt holds all.
 
-        What a short source does not need goes to the longer ones.
+        Space that short sources do not need is given to longer ones.
         """
         texts = [text.strip() for text in text_chunks]
         room = self._room(prompt, padding)
@@ -144,13 +144,13 @@ class SourcePacker(PromptHelper):
         return [next(self._parts(text, rooms[at]), "") for at, text in enumerate(texts)]
 
     def _parts(self, source: str, room: int) -> Iterator[str]:
-        """Give the source whole, or parts that fit, each under its first line."""
+        """Return the source whole, or fitting parts, each under its first line."""
         while source:
             part, source = self._cut(source, room)
             yield part
 
     def _cut(self, source: str, room: int) -> tuple[str, str]:
-        """Return what fits of a source, and the rest; each has its first line."""
+        """Return what fits of a source, and the rest, each with its first line."""
         if self._count(source) <= room:
             return source, ""
         head, between, body = source.partition("\n")
@@ -172,6 +172,6 @@ class SourcePacker(PromptHelper):
                 high = middle - 1
         if low == len(text):
             return low
-        # The second half of what fits: a short first line is no reason to cut there.
+        # Only in the second half, so that a short first line does not end the part.
         at = text.rfind("\n", low // 2, low)
         return at if at > 0 else max(text.rfind(" ", low // 2, low), 0) or low

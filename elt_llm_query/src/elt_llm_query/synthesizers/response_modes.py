@@ -50,7 +50,7 @@ class CompactOptions(WrittenOptions):
 
 
 class Compact(ModelSynthesizer):
-    """An answer to the first prompt, improved by what further prompts hold."""
+    """An answer to the first prompt, improved with the further prompts."""
 
     spread: ClassVar[bool] = False
 
@@ -90,7 +90,7 @@ class RefineOptions(WrittenOptions):
 
 
 class Refine(Compact):
-    """As `Compact`, with the sources spread evenly over the calls."""
+    """Like `Compact`, with the sources distributed evenly over the calls."""
 
     spread = True
 
@@ -105,7 +105,7 @@ class AccumulateOptions(WrittenOptions):
 
 
 class Accumulate(ModelSynthesizer):
-    """Answers one after the other, without "Response 1:", which no source says."""
+    """Concatenated answers, without "Response 1:", which is in no source."""
 
     @override
     def write(
@@ -140,18 +140,18 @@ class MapReduceOptions(WrittenOptions):
 
 
 class PartsSynthesizer(ModelSynthesizer):
-    """An answer to each part of the sources, then one made of these answers."""
+    """An answer to each part of the sources, then one from these answers."""
 
     @abstractmethod
     def parts(
         self, question: str, nodes: Sequence[NodeWithScore], most: int
     ) -> tuple[list[str], int]:
-        """Return what each prompt holds, and how many sources are not held whole.
+        """Return the text of each prompt, and how many sources are incomplete.
 
         Args:
-            question: What is asked.
-            nodes: The labelled sources, the best first.
-            most: How many parts there may be, where there is more than one.
+            question: The question.
+            nodes: The labelled sources, best first.
+            most: Maximum number of parts, if there is more than one.
         """
 
     @override
@@ -172,7 +172,7 @@ class PartsSynthesizer(ModelSynthesizer):
 
 
 class TreeSummarize(PartsSynthesizer):
-    """Parts as the window holds them, the best sources first."""
+    """Parts as large as the window, the best sources first."""
 
     @override
     def parts(
@@ -187,9 +187,9 @@ class TreeSummarize(PartsSynthesizer):
 
 
 class MapReduce(TreeSummarize):
-    """A part for each collection; the last ones share a part where calls are few.
+    """A part for each collection; the last ones share a part if calls are few.
 
-    Sources of one collection are parts as the window holds them.
+    Sources of one collection are split by the size of the window.
     """
 
     @override
@@ -215,7 +215,7 @@ class SimpleSummarizeOptions(WrittenOptions):
 
 
 class SimpleSummarize(ModelSynthesizer):
-    """One prompt that holds every source, or the beginning of each."""
+    """One prompt with every source, or the beginning of each."""
 
     @override
     def write(
@@ -252,5 +252,5 @@ def _by_collection(nodes: Sequence[NodeWithScore]) -> list[list[NodeWithScore]]:
 
 
 def _without_refusals(answers: Sequence[str]) -> list[str]:
-    """Return the answers that say something: a part may hold nothing that answers."""
+    """Return the answers that are not refusals: a part may contain no answer."""
     return [one for one in answers if one.strip() and one.strip(' "') != REFUSAL]

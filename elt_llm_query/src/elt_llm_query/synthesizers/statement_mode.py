@@ -41,7 +41,7 @@ from elt_llm_query.synthesizers.written_answer import (
 )
 
 STATEMENTS = "statements_template"
-MENDED = 2  # calls of an answer that is mended
+MENDED = 2  # calls of an answer with one correction
 _LABEL_LINE = re.compile(r"^\[([SF]\d+)\]", re.MULTILINE)
 
 
@@ -76,14 +76,14 @@ class StatementsOptions(WrittenOptions):
 
 
 class StatementSynthesizer(ModelSynthesizer):
-    """Asks for statements, prompt by prompt where the sources do not fit into one.
+    """Asks for statements, in several prompts if the sources need them.
 
     The response's metadata holds `statements`, unless the model answered in plain text.
 
     Args:
         llm: The model.
-        options: The prompt, how much it holds and how many there may be.
-        in_text: Answers where the model does not keep the shape.
+        options: The prompt, its size and the maximum number of prompts.
+        in_text: Answers if the model does not follow the schema.
     """
 
     def __init__(
@@ -101,15 +101,15 @@ class StatementSynthesizer(ModelSynthesizer):
     def write(
         self, question: str, nodes: Sequence[NodeWithScore], budget: Budget
     ) -> Written:
-        """Ask for the statements of an answer: in order, none twice.
+        """Ask for the statements of an answer: in order, without duplicates.
 
-        There is not one where the sources do not answer. Raises ModelError.
+        Empty if the sources do not answer. Raises ModelError.
         """
         drafts: dict[str, DraftStatement] = {}
         rest = label_texts(nodes)
         notes: tuple[Degradation, ...] = ()
         first = True
-        # An answer of another shape costs a call to mend it.
+        # An answer that does not match the schema costs another call to correct it.
         while rest and (first or budget.remaining >= MENDED):
             context, later = self.fill(STATEMENTS, question, rest)
             try:
@@ -136,7 +136,7 @@ class StatementSynthesizer(ModelSynthesizer):
         budget: Budget,
         error: AnswerShapeError,
     ) -> Written:
-        """Answer in plain text, with what is left of the budget."""
+        """Answer in plain text, with the remaining budget."""
         written = self._in_text.write(question, nodes, budget)
         notes = _note_shape("answered in plain text instead of statements", error)
         return Written(written.text, (*notes, *written.notes))
@@ -145,7 +145,7 @@ class StatementSynthesizer(ModelSynthesizer):
         values = {"query_str": question, "context_str": context}
         if not keeps_shapes(self._llm):
             budget.begin()
-            # Not by `ask`: nobody wants to watch JSON as it is written.
+            # Not by `ask`, because streamed JSON is of no use to a reader.
             text = self._llm.predict(self.get_prompts()[STATEMENTS], **values)
             return read_shape(text, WrittenAnswer, self._llm.metadata.model_name)
         budget.begin()
@@ -161,10 +161,10 @@ def _note_shape(what: str, error: AnswerShapeError) -> tuple[Degradation, ...]:
 
 
 def _shape_with(labels: Sequence[str]) -> type[BaseModel]:
-    """The shape of an answer whose schema allows these labels and no others.
+    """Return the schema of an answer that allows only these labels.
 
-    It is said in the schema alone: an answer with another label is read, and the label
-    reported, where a server does not hold its model to the schema.
+    Only the schema enforces this: if a server does not enforce the schema, an answer
+    with another label is accepted, and the label is reported.
     """
     allowed: list[JsonValue] = [*dict.fromkeys(labels)]
     known = Field(json_schema_extra={"enum": allowed})
@@ -178,7 +178,7 @@ def _shape_with(labels: Sequence[str]) -> type[BaseModel]:
 
 
 def _to_drafts(written: WrittenStatement, *, first: bool) -> Iterator[DraftStatement]:
-    """Give the sentences of a statement; each rests on all of its quotations."""
+    """Return the sentences of a statement; each is based on all its quotations."""
     text = " ".join(plain_text(written.text).split())
     quotes = [
         GivenQuote(one.source.strip("[] \t").upper(), one.quote.strip())
@@ -189,7 +189,7 @@ def _to_drafts(written: WrittenStatement, *, first: bool) -> Iterator[DraftState
     for sentence in split_statements(text):
         gap = "" if first else " "
         first = False
-        # Cut again: a label after a full stop is put before it.
+        # Split again, because a label after a full stop is moved before it.
         marked = split_statements(f"{sentence.text} {labels}")
         yield DraftStatement(gap, "".join(d.gap + d.text for d in marked), evidence)
 

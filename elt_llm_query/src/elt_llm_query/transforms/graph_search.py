@@ -102,7 +102,7 @@ class GraphSearchTransformOptions(Strategy[SearchTransform]):
 
 
 def _graph_of(collections: Together) -> ModelGraph | None:
-    """Return the graph of the models of collections, None where they hold none."""
+    """Return the graph of the models of collections; None if they have none."""
     if not collections:
         return None
     known = _graphs.get(collections[0])

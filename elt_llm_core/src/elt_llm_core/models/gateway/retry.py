@@ -43,7 +43,7 @@ def call_again(settings: GatewaySection, once: Callable[[], T]) -> T:
 
     Raises:
         ModelError: The error of the last attempt.
-        AbandonedError: If nobody waits for the answer any more.
+        AbandonedError: If the answer is no longer needed.
     """
     return Retrying(**_policy(settings), sleep=_pause)(once)
 

@@ -49,7 +49,7 @@ class Slots:
 
         Raises:
             ModelBusyError: If the queue is full.
-            AbandonedError: If nobody waits for the answer any more.
+            AbandonedError: If the answer is no longer needed.
             OutOfTimeError: If the question has no time left.
         """
         turn = self._join(room)

@@ -25,9 +25,9 @@ UNITS = ("calls", "tokens", "seconds")
 class Account:
     """The usage of one question, job or day. `limits` are by unit, 0 for none.
 
-    `fallbacks` says which models failed, so that another was asked. `asked` counts the
-    answers that models were asked for, also those that were kept and given again.
-    `cut_answers` is the setting, `setting` the begin of the keys of the limits.
+    `fallbacks` are the models that failed and were replaced by another. `asked` counts
+    the requested answers, including cached ones. `cut_answers` is the setting,
+    `setting` the prefix of the keys of the limits.
     """
 
     name: str

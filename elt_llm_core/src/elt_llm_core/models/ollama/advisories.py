@@ -38,13 +38,13 @@ def read_advisories() -> AdvisoryList:
 
 
 def holes_of(version: str) -> tuple[Advisory, ...]:
-    """Return the known holes of a version, the newest fix first.
+    """Return the known vulnerabilities of a version, the newest fix first.
 
     Args:
-        version: What the server says: 0.5.7, 0.5.7-rc1.
+        version: The version from the server: 0.5.7, 0.5.7-rc1.
 
     Returns:
-        Nothing for a version that cannot be read, or of a build without one.
+        Empty for an unreadable version, or for a build without one.
     """
     own = _read(version)
     if own == _BUILD:

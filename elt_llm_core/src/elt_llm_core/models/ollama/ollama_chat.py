@@ -68,10 +68,10 @@ class CheckedOllama(StructuredCalls, Ollama):
         return {**super()._model_kwargs, "num_predict": self.num_predict}
 
     def with_tools(self) -> LLM | None:
-        """Return the model set to call tools; None where the server says it does not.
+        """Return the model configured to call tools; None if the server does not.
 
         Raises:
-            ModelError: if the server fails.
+            ModelError: If the server fails.
         """
         if "tools" not in self.client.capabilities_of(self.model):
             return None

@@ -168,7 +168,7 @@ class CheckedClient(Client):
         raise ModelMissingError(model, model_names(listed))
 
     def capabilities_of(self, model: str) -> tuple[str, ...]:
-        """What the server says the model can, such as `tools`. Raises ModelError."""
+        """Return the model's capabilities, such as `tools`. Raises ModelError."""
         with self._translate_errors(Prompt(model, 0, 0)):
             return tuple(map(str, self.show(model).capabilities or ()))
 

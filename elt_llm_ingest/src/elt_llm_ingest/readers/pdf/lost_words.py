@@ -104,9 +104,9 @@ def _find_lost(ours: str, theirs: Sequence[str]) -> list[range]:
 
 
 def _short(ours: Sequence[str], theirs: Sequence[str]) -> Counter[str]:
-    """How many of which parts of words are in `theirs` and lack in `ours`.
+    """Return how many parts of words are in `theirs` but missing in `ours`.
 
-    What both have as whole words, nearly all of it, is not looked into.
+    Whole words that both contain, which are nearly all, are not compared in parts.
     """
     mine, other = Counter(ours), Counter(theirs)
     uneven = {word for word, count in mine.items() if other.get(word) != count}
@@ -173,7 +173,7 @@ def _dense(text: str) -> str:
 class _Theirs:
     """The words of PDFium's text of a page.
 
-    Characters stand in it as on the page, unless PDFium left some out.
+    Its characters are as on the page, unless PDFium left some out.
     """
 
     def __init__(self, text_page: pypdfium2.PdfTextPage, plain: str) -> None:

@@ -59,8 +59,8 @@ class Objects:
     """The objects of a page, as PDFium's addresses.
 
     `light`: texts and forms that may be invisible. `pictures`: each with whether text
-    stands before it, which it may hide. `colours`: of the other texts. `unpainted`:
-    texts and forms that are not painted at all. `texts`: all of them.
+    precedes it, which it may hide. `colours`: of the other texts. `unpainted`: texts
+    and forms that are not painted at all. `texts`: all of them.
     """
 
     light: list[int] = field(default_factory=list)

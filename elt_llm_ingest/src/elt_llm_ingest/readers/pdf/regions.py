@@ -32,7 +32,7 @@ from elt_llm_ingest.readers.pdf.tables.stream import (
 )
 from elt_llm_ingest.readers.pdf.words import FOLDED, Line, Word, lines_of
 
-NEAR = 4  # points; regions farther apart share no word
+NEAR = 4  # points; regions farther apart have no common word
 Neighbours = Mapping[int, Sequence[Region]]
 
 
@@ -50,7 +50,7 @@ def assign_words(
     for index, line in enumerate(lines):
         if line.words[0].rotated or not free.issuperset(map(id, line.words)):
             continue
-        # A line that the last home holds is in no other that is not near to it.
+        # A line inside the last home can otherwise only be in a region near it.
         held = [last] if last is not None and _holds_all(last, line) else regions
         home = _only_home(held, near, line)
         if home is not None:
@@ -136,9 +136,9 @@ def _home(regions: Sequence[Region], word: Word) -> Region | None:
     return min(naming or inside, key=area)
 
 
-OUTSIDE = 2.0  # nats for a word of the table that is left out
-ABOVE = 40  # points over LiteParse's table in which its header may stand
-BELOW = 5  # points under it in which its last row may end
+OUTSIDE = 2.0  # nats per word of the table that is left out
+ABOVE = 40  # points above LiteParse's table that may contain its header
+BELOW = 5  # points below it that may contain the end of its last row
 BESIDE = 0.1  # share of long lines: text beside a table of numbers
 
 
@@ -171,10 +171,10 @@ def drop_worse_tables(
 
 
 def _are_better(others: Sequence[Region], drawn_one: Region) -> bool:
-    """Whether tables explain their words and those of a drawn one for less than it."""
+    """Return whether tables explain the words of a drawn one at a lower cost."""
     inside = set(map(id, drawn_one.words))
     near = [r for r in others if not inside.isdisjoint(map(id, r.words))]
-    top = drawn_one.box[1]  # a title above is no part of the table
+    top = drawn_one.box[1]  # a title above is not part of the table
     theirs = {id(w) for region in near for w in region.words if w.middle[1] > top}
     costs = [table_cost(region.table) for region in near if region.table]
     if not near or drawn_one.table is None:
@@ -273,8 +273,8 @@ def _region(table: FoundTable) -> Region:
 LONE_MARKER = re.compile(
     r"^(?:\(?[0-9a-zA-Z]{1,4}[.)]|[0-9]{1,3}(?:\.[0-9]{1,3})*\.?|[ivxlc]{1,6}[.)]|[•●▪◦‣·\u2013-])$"
 )
-MARKER = 12  # characters; a longer word is none
-LETTERS = 7  # so many letters are none
+MARKER = 12  # characters; a longer word is not a marker
+LETTERS = 7  # this many letters are not a marker
 MARGIN = 90  # points between a marker and its text
 TEXT_KINDS = ("heading", "paragraph", "list_item", "code", "grid_fallback")
 
@@ -297,9 +297,9 @@ def regions_of(
 ) -> list[Region]:
     """Return the regions of a page or a part of it, using each word exactly once.
 
-    `seeds` are filled. `lines` are those of the words, if they are known. Drawn tables
-    stand where their first block stood. Words that LiteParse left out of its blocks
-    become paragraphs where they stand.
+    `seeds` are filled. `lines` are the lines of the words, if known. Drawn tables take
+    the position of their first block. Words outside LiteParse's blocks become
+    paragraphs at their position.
     """
     regions = list(seeds)
     lines = lines or lines_of(words)
@@ -353,13 +353,13 @@ def _around(region: Region, tables: Sequence[Region]) -> Iterator[Region]:
     for word in region.words:
         above = sum((t.box[1] + t.box[3]) / 2 < word.middle[1] for t in inner)
         parts.setdefault(above, []).append(word)
-    kind = region.kind if len(parts) == 1 else "paragraph"  # cut, it is no table
+    kind = region.kind if len(parts) == 1 else "paragraph"  # split, it is not a table
     for _, words in sorted(parts.items()):
         yield Region(kind, box_of(words), words, block=region.block)
 
 
 def _with_tables(regions: list[Region], tables: Sequence[Region]) -> list[Region]:
-    """The regions with each table before the first that it touches or is above."""
+    """Return the regions, each table before the first that it touches or is above."""
     done = list(regions)
     for table in tables:
         at = next(
@@ -383,7 +383,7 @@ def _headings_first(regions: list[Region]) -> list[Region]:
 
 
 def _is_above(region: Region, other: Region) -> bool:
-    """Whether a region lies wholly above another and over at least half of it."""
+    """Return whether a region is wholly above another and over at least half of it."""
     left, _, right, bottom = region.box
     overlap = min(right, other.box[2]) - max(left, other.box[0])
     least = min(right - left, other.box[2] - other.box[0])
@@ -408,12 +408,12 @@ def _give_back_markers(regions: Sequence[Region]) -> None:
 
 
 def _is_short(text: str) -> bool:
-    """Whether a marker may be so long."""
+    """Return whether a marker may have this length."""
     return len(text) < LETTERS or (len(text) <= MARKER and not text.isalpha())
 
 
 def _right_of(regions: Sequence[Region], own: Region, marker: Line) -> Region | None:
-    """The region whose words stand on the marker's line, right of it and near."""
+    """Return the region with words on the marker's line, near its right side."""
     best: tuple[float, int] | None = None
     for index, region in enumerate(regions):
         left, top, right, bottom = region.box

@@ -23,12 +23,12 @@ FOLDED = str.maketrans(
 HYPHENS = str.maketrans({"\ufffe": "-", "\x02": "-", "\xad": "-"})
 FOLDABLE = frozenset("\"'-")
 LETTER = re.compile(r"[^\W_]")
-FORMULA = "$"  # LiteParse puts one before and one behind the LaTeX of a formula
-LEAST = 0.1  # points; a word is as high as that
-LONG = 10  # letters; a run of so many stands once on a page, as a rule
-SHORT = 3  # letters; fewer (a bullet) may go on anywhere
-COLUMNS = 4  # texts that go on beside each other, at most
-LOWER = 0.4  # of the height of words by which they stand lower than others of a row
+FORMULA = "$"  # LiteParse puts one before and one after the LaTeX of a formula
+LEAST = 0.1  # points; least height of a word
+LONG = 10  # letters; a run of this length is usually unique on a page
+SHORT = 3  # letters; shorter runs (a bullet) may continue anywhere
+COLUMNS = 4  # maximum number of parallel texts
+LOWER = 0.4  # share of the height by which words are below others of a row
 LEFT = attrgetter("left")
 
 
@@ -57,13 +57,13 @@ class Word:
 
     @property
     def middle(self) -> tuple[float, float]:
-        """The centre."""
+        """Return the centre."""
         return (self.left + self.right) / 2, (self.top + self.bottom) / 2
 
 
 @dataclass(slots=True, eq=False)
 class Line:
-    """Words at one height, from left to right."""
+    """Words at the same height, from left to right."""
 
     words: list[Word]
     top: float = field(init=False)
@@ -130,16 +130,16 @@ class Restorer:
         self._original = replace_marks("".join(page_text.split()), HYPHENS)
         self._folded = replace_marks(self._original, FOLDED)
         self._at = 0
-        self._ends: list[int] = []  # of the last runs; each may go on
+        self._ends: list[int] = []  # ends of the last runs; each may continue
         self._used = bytearray(len(self._folded))
-        self.place = -1  # of the last run that was asked for
+        self.place = -1  # end of the last requested run
 
     def restore(self, dense: str) -> str | None:
         """Return `dense` (without spaces) as on the page, or None if it is not found.
 
-        Runs come row by row. Each goes on where one of the last few ended, as a rule,
-        for every column has its own. A lone mark is found by `leftover` when all longer
-        runs have their places.
+        Runs come row by row. Each usually continues where one of the last few ended,
+        because every column has its own sequence. `leftover` finds a single mark after
+        all longer runs have their positions.
         """
         self.place = -1
         if FOLDABLE.issuperset(dense):
@@ -184,7 +184,7 @@ class Restorer:
 
 
 def replace_marks(text: str, table: Mapping[int, str]) -> str:
-    """The text with its marks replaced: faster than to look every character up."""
+    """Return the text with its marks replaced, without a look-up per character."""
     for code, replacement in table.items():
         text = text.replace(chr(code), replacement)
     return text
@@ -220,7 +220,7 @@ def page_words(page: Any, restorer: Restorer) -> list[Word]:
 
 
 def _place_short(words: Sequence[Word], restorer: Restorer) -> None:
-    """Give short runs their place, where that of the word after or before tells it."""
+    """Give short runs a position if the previous or next word determines it."""
     unknown = [at for at, word in enumerate(words) if word.place < 0]
     for at in reversed(unknown):
         word = words[at]
@@ -234,13 +234,13 @@ def _place_short(words: Sequence[Word], restorer: Restorer) -> None:
 
 
 def has_formula(item: Any) -> bool:
-    """Whether the text of a run of LiteParse says more than the run's words."""
+    """Return whether the text of a LiteParse run contains more than its words."""
     words = "".join(["".join(word.text.split()) for word in item.words])
     return FORMULA in item.text and "".join(item.text.split()) != words
 
 
 def _item_words(item: Any, restorer: Restorer) -> Iterable[tuple[str, Any, bool]]:
-    """Text, box and whether no blank stands before it, of each word of a run.
+    """Return each word of a run: text, box, and whether it has no blank before.
 
     LaTeX that LiteParse wrote into the run's text is in none of its words.
     """
@@ -251,8 +251,8 @@ def _item_words(item: Any, restorer: Restorer) -> Iterable[tuple[str, Any, bool]
     dense = "".join(parts)
     restored = restorer.restore(dense)
     if restored is None:
-        # The run has a character PDFium shows otherwise (a repaired ligature, say):
-        # its words are looked up one by one.
+        # PDFium returns a character of the run differently (for example a repaired
+        # ligature), so its words are looked up one by one.
         restored = "".join([restorer.restore(part) or part for part in parts])
         if restorer.place >= 0:  # of the last of them
             restorer.place += len(parts[-1]) - len(restored)
@@ -270,7 +270,7 @@ def _item_words(item: Any, restorer: Restorer) -> Iterable[tuple[str, Any, bool]
 def _pieces(
     text: str, restored: str, boxes: Sequence[Any]
 ) -> Iterable[tuple[str, Any, bool]]:
-    """The words of a run that LiteParse cuts elsewhere than at blanks."""
+    """Return the words of a run that LiteParse splits other than at blanks."""
     at = position = 0
     for box in boxes:
         word_text = box.text
@@ -287,7 +287,7 @@ def _pieces(
 
 
 def lines_of(words: Sequence[Word]) -> list[Line]:
-    """Group the words to lines from top to bottom; rotated text keeps its runs."""
+    """Group the words into lines from top to bottom; rotated text keeps its runs."""
     if len(words) == 1:
         words[0].glued = words[0].glued and words[0].rotated
         return [Line([words[0]])]
@@ -318,11 +318,11 @@ def is_row(words: Sequence[Word]) -> bool:
 
 
 def _rows(words: Sequence[Word]) -> list[list[Word]]:
-    """Words beside each other: half of the lower one's height is shared."""
+    """Return groups of adjacent words that share half of the lower one's height."""
     levels: dict[tuple[float, float], list[Word]] = defaultdict(list)
     top = bottom = float("-inf")
     level: list[Word] = []
-    for word in words:  # most words of a line have one top and bottom
+    for word in words:  # most words of a line have the same top and bottom
         if word.top != top or word.bottom != bottom:
             top, bottom = word.top, word.bottom
             level = levels[top, bottom]
@@ -356,9 +356,9 @@ def _is_below(
     levels: Mapping[tuple[float, float], Sequence[Word]],
     row: Sequence[tuple[float, float]],
 ) -> bool:
-    """Whether words stand below others of a row, though high letters overlap.
+    """Return whether words are below others of a row despite overlapping letters.
 
-    A taller line of the column beside them may reach from one line to the next.
+    A taller line of an adjacent column may reach from one line to the next.
     """
     for top, bottom in row:
         down = 0.5 * (high + low - top - bottom)
@@ -371,14 +371,14 @@ def _is_below(
 
 
 def _is_under(word: Word, above: Iterable[Word]) -> bool:
-    """Whether a word has most of its width under other words."""
+    """Return whether most of a word's width is under other words."""
     left, right = word.left, word.right
     shared = sum([max(min(right, w.right) - max(left, w.left), 0.0) for w in above])
     return shared > 0.5 * (right - left)
 
 
 def _glue(row: list[Word]) -> list[Word]:
-    """Mark words of neighbouring runs that touch."""
+    """Mark adjacent words of different runs that touch."""
     row[0].glued = False
     for before, word in pairwise(row):
         if before.run == word.run:

@@ -28,16 +28,16 @@ from elt_llm_ingest.readers.text_builder import TextBuilder, one_line
 
 MANY = 4000  # blocks that are not packed
 PAGE = attrgetter("page")
-# In the order of the fields, which is that of what is written.
+# In the order of the fields, which is the order of the text.
 DEFAULTS = {name: field.get_default() for name, field in Block.model_fields.items()}
 Sizes = dict[int, tuple[float, float]]
 
 
 class DocumentWriter:
-    """The canonical text of a PDF, and the place of each of its words."""
+    """The canonical text of a PDF, and the positions of its words."""
 
     def __init__(self) -> None:
-        self.sizes: Sizes = {}  # points; of a page before its first word
+        self.sizes: Sizes = {}  # points; for a page before its first word
         self._text = TextBuilder()
         self._tables = 0
         self._headers: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ class DocumentWriter:
         return self._packed
 
     def words(self, page: int) -> Words:
-        """Where the words of a page stand that is settled."""
+        """Return the positions of the words of a page."""
         return Words(self._words.get(page, ()))
 
     def add(self, draft: Draft, continued: bool = False) -> None:
@@ -168,7 +168,7 @@ class DocumentWriter:
         )
 
     def _write_words(self, words: Sequence[Word], text: str) -> None:
-        """Write words, whose text is known, and note where each stands."""
+        """Write words with known text, and record their positions."""
         end, _ = self._text.write(text)
         if words and not words[0].glued:
             end -= 1  # no blank is written before the first
@@ -239,7 +239,7 @@ class DocumentWriter:
 
 
 def _is_one_line(words: Sequence[Word]) -> bool:
-    """Whether words stand at one height of one page: quicker than to make lines."""
+    """Return whether words are at one height of one page, without making lines."""
     if not is_row(words):
         return False
     page = words[0].page
@@ -249,7 +249,7 @@ def _is_one_line(words: Sequence[Word]) -> bool:
 def _rows(
     spans: "array[int]", points: "array[float]", size: tuple[float, float]
 ) -> NDArray[np.intc]:
-    """Start, end and box of each word as `Words` has them."""
+    """Return start, end and box of each word in the form of `Words`."""
     boxes = np.frombuffer(points).reshape(-1, 4) / (size * 2)
     fractions = boxes.clip(0, 1)
     scaled = fractions * FINE

@@ -2,10 +2,10 @@
 
 The recursive X-Y cut (Nagy and Seth, 1984; with boxes instead of pixels: Ha, Haralick
 and Phillips, 1995), with two changes. A page is not cut at its widest gap but along the
-free strip with most lines on both sides, wherever it begins and ends: a title above two
-columns or a table across them is what ends it (the whitespace rectangles of Breuel,
-2002). And a strip is a gutter only if the file's text goes down one side of it and then
-down the other; where it crosses from row to row, the sides are cells of a table.
+free strip with most lines on both sides, which may begin and end anywhere: a title
+above two columns or a table across them ends it (the whitespace rectangles of Breuel,
+2002). And a strip is a gutter only if the file's text runs down one side of it and then
+down the other; if the text crosses it from row to row, the sides are cells of a table.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,12 +16,12 @@ from statistics import median
 from elt_llm_ingest.readers.pdf.content_stream import Fragment, follows
 from elt_llm_ingest.readers.pdf.geometry import Rectangle, join_boxes
 
-LINES = 3  # on either side of a gutter
-NARROW = 0.45  # of the height of letters: no gutter is narrower
-LEFT_EARLY = 0.1  # of the lines: so often a column may be left for the other and back
-BESIDE = 0.8  # of one side's lines level with one of the other: rows of a table
+LINES = 3  # least number on either side of a gutter
+NARROW = 0.45  # of the letter height: the least width of a gutter
+LEFT_EARLY = 0.1  # of the lines: how often the text may change columns and back
+BESIDE = 0.8  # of one side's lines level with the other's: more are table rows
 LEVEL = 1.5  # points
-SHORT = 3  # words; most lines of text have as many
+SHORT = 3  # words; most lines of text have at least this many
 TRIED = 8  # strips of a zone
 
 
@@ -34,12 +34,12 @@ class Item:
 
     @property
     def place(self) -> int:
-        """Where it begins in the file's order; below 0 if that is not known."""
+        """Return its start in the file's order; below 0 if unknown."""
         return min((f.place for f in self.fragments if f.place >= 0), default=-1)
 
     @property
     def words(self) -> int:
-        """How many there are."""
+        """Return the number of words."""
         return sum(len(f.words) for f in self.fragments)
 
 
@@ -60,7 +60,7 @@ IsGutter = Callable[[Zone, Zone], bool]
 def items_of(fragments: Sequence[Fragment], *, by_file: bool = True) -> list[Item]:
     """Return one item per fragment, joining those that continue on the same line.
 
-    Not `by_file`: every fragment stands for itself.
+    Without `by_file`, every fragment is a separate item.
     """
     items: list[Item] = []
     for fragment in fragments:
@@ -95,7 +95,7 @@ def zones_of(items: Sequence[Item], is_gutter: IsGutter) -> list[Zone]:
 
 
 def _rows(items: Sequence[Item]) -> list[list[Item]]:
-    """The items from top to bottom, those on one height together."""
+    """Return the items from top to bottom, grouped by height."""
     rows: list[list[Item]] = []
     middle = float("-inf")
     for item in sorted(items, key=lambda i: (i.box[1] + i.box[3], i.box[0])):
@@ -109,7 +109,7 @@ def _rows(items: Sequence[Item]) -> list[list[Item]]:
 
 
 def _strips(rows: Sequence[Sequence[Item]], narrow: float) -> Iterator[Strip]:
-    """The free strips of a zone, each as long as it can be for its width."""
+    """Return the free strips of a zone, each as long as possible for its width."""
     left = min(item.box[0] for row in rows for item in row)
     right = max(item.box[2] for row in rows for item in row)
     live: dict[tuple[float, float], int] = {}  # the sides of each, and its first row
@@ -131,7 +131,7 @@ def _strips(rows: Sequence[Sequence[Item]], narrow: float) -> Iterator[Strip]:
 def _free(
     row: Sequence[Item], left: float, right: float, narrow: float
 ) -> list[tuple[float, float]]:
-    """The gaps of a row between two edges that are not too narrow."""
+    """Return the gaps of a row between two edges that are wide enough."""
     gaps = []
     start = left
     for item in row:
@@ -148,7 +148,7 @@ def _free(
 def _rank(
     rows: Sequence[Sequence[Item]], strip: Strip
 ) -> tuple[int, int, float, float]:
-    """The lines on its shorter side, all lines, then its width, then its place."""
+    """Return the lines on its shorter side, all lines, its width, and its position."""
     items = [i for row in rows[strip.first : strip.last + 1] for i in row]
     lefts = sum(_is_left(item, strip) for item in items)
     shorter = min(lefts, len(items) - lefts)
@@ -158,11 +158,11 @@ def _rank(
 def _parts(
     rows: Sequence[Sequence[Item]], strip: Strip
 ) -> tuple[Zone, Zone, Zone, Zone]:
-    """What is above a strip, on its left, on its right, and below.
+    """Return the parts above a strip, on its left, on its right, and below.
 
-    A line at either end that has nothing on the other side may be no part of a column:
-    on the right at the top it belongs above if it is read before the left column; on
-    the left at the bottom it belongs below if it is read after the right one.
+    A line at either end without text on the other side may not belong to a column: at
+    the top right it belongs above if it is read before the left column; at the bottom
+    left it belongs below if it is read after the right one.
     """
     first, last = strip.first, strip.last
     between = [item for row in rows[first : last + 1] for item in row]
@@ -194,8 +194,8 @@ def _is_left(item: Item, strip: Strip) -> bool:
 def is_gutter_of_file(left: Zone, right: Zone) -> bool:
     """Return whether the file's text runs down one side and then the other.
 
-    Only lines of text are asked: a number may stand anywhere on a page, and nobody
-    knows then where it stands in the file.
+    Only lines of text are compared, because a number may be anywhere on a page and its
+    position in the file is then unknown.
     """
     if _is_table(left, right):
         return False
@@ -210,7 +210,7 @@ def is_gutter_of_file(left: Zone, right: Zone) -> bool:
 
 
 def _is_table(left: Zone, right: Zone) -> bool:
-    """Whether the sides are columns of a table: no prose, or labels and their rows."""
+    """Return whether the sides are table columns: no prose, or labels and rows."""
     prose = [_is_prose(left), _is_prose(right)]
     if all(prose):
         return False
