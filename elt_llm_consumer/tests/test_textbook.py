@@ -53,6 +53,66 @@ def test_sentence_that_explains(text, term, meaning):
     assert one.reasons
 
 
+ANY = 0.0  # a threshold that keeps every candidate
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A mooring is a place that costs the following sums:",
+        "The mooring fees are set out in Schedule 2.",
+        "The moorings are as shown below:",
+        "The mooring plans can be found in the table overleaf.",
+    ],
+)
+def test_words_that_only_point_to_others_define_nothing(text):
+    assert told(text, ANY) == []
+    whole = "A mooring is a place below the pier that is listed in Schedule 2."
+    assert [one.term for one in told(whole, ANY)] == ["mooring"]
+
+
+def test_list_behind_a_colon_makes_the_words_whole():
+    text = "A mooring is one of the following:\n\na buoy\n\na ring"
+    kinds = (BlockKind.PARAGRAPH, BlockKind.LIST_ITEM, BlockKind.LIST_ITEM)
+    starts, ends = (0, 36, 44), (34, 42, 50)
+    places = zip(kinds, starts, ends, strict=True)
+    blocks = [Block(kind=kind, start=low, end=high) for kind, low, high in places]
+    (one,) = find_definitions(text, blocks, ANY)
+    assert one.term == "mooring"
+    assert one.definition.endswith("a ring")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Two hulls are a pair that the yard builds from one mould.",
+        "The first is a rope that holds the bow to the pier.",
+        "Regardless of whether the vessel is a ferry or a barge, the owner pays.",
+        "Although there is a pilot that knows the river, boats wait.",
+        "In a race of two hulls each of them is considered separately.",
+    ],
+)
+def test_counts_clauses_and_adverbs_are_no_terms(text):
+    names = {one.term.lower() for one in told(text, ANY)}
+    assert not names & {
+        "two hulls", "first", "regardless", "although there", "separately",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "term"),
+    [
+        ("Two Hull Class is a class of boats that race in pairs.", "Two Hull Class"),
+        ("First aid is the help that a crew gives before a doctor.", "First aid"),
+        ("A ferry without a rival on its river is deemed a monopoly.", "monopoly"),
+        ("A line to the pier is deemed a water supply.", "water supply"),
+        ("A boat is considered lost if no sign of it is seen for a day.", "lost"),
+    ],
+)
+def test_names_that_look_like_counts_and_adverbs_are_terms(text, term):
+    assert term in {one.term for one in told(text, ANY)}
+
+
 @pytest.mark.parametrize("text", PLAIN)
 def test_sentence_that_only_tells(text):
     assert told(text) == []

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from elt_llm_consumer.definitions import patterns
 from elt_llm_consumer.definitions.definition_features import (
     Features,
     describe_all,
@@ -138,8 +139,8 @@ def choose(judged: Sequence[Scored], usage: Usage, threshold: float) -> list[Sco
         threshold: The minimum probability.
 
     Returns:
-        The best candidate of each term; of each sentence the best, and others above
-        `BESIDE`.
+        The best candidate of each term that says something; of each sentence the
+        best, and others above `BESIDE`.
     """
     taken: dict[str, Way] = {}  # by folded term
     per_place: dict[int, list[str]] = defaultdict(list)
@@ -147,6 +148,9 @@ def choose(judged: Sequence[Scored], usage: Usage, threshold: float) -> list[Sco
     for one in sorted(judged, key=_rank):
         key, way = fold(one.candidate.definition.term), one.candidate.way
         if one.probability < _least(way, threshold) or not key:
+            continue
+        # Of six such rows of three unlike documents five defined nothing.
+        if way not in _FORMAL_WAYS and is_empty(one.candidate.definition.definition):
             continue
         if not _is_free(way, taken.get(key), taken.get(usage.spelt_out.get(key, ""))):
             continue
@@ -157,6 +161,19 @@ def choose(judged: Sequence[Scored], usage: Usage, threshold: float) -> list[Sco
         there.append(key)
         chosen.append(one)
     return sorted(chosen, key=lambda one: one.candidate.definition.start)
+
+
+def is_empty(definition: str) -> bool:
+    """Return whether a text only points to words that are not part of it.
+
+    It ends in a colon, because its list or table is left out, or says no more than
+    where to look ("... are attached in Appendix I").
+
+    Args:
+        definition: The text of a candidate.
+    """
+    words = " ".join(definition.split())
+    return words.endswith(":") or patterns.ONLY_POINTS.fullmatch(words) is not None
 
 
 def _is_free(way: Way, own: Way | None, other: Way | None) -> bool:

@@ -197,6 +197,35 @@ NOT_INSIDE = _words(
     when which while who will would
     """
 )
+# These open a clause in front of the subject; no sentence has them as its subject.
+CLAUSE_OPENERS = _words(
+    """
+    although because despite regardless unless until whereas whether
+    """
+)
+# Before a noun in small letters these count things ("two pieces") and name none;
+# capitals make a name of both: "Two Factor Authentication".
+COUNTS = _words(
+    """
+    one two three four five six seven eight nine ten eleven twelve
+    """
+)
+# Alone these stand for one of several things: "the first is a key".
+ORDINALS = _words(
+    """
+    first second third fourth fifth last latter former
+    """
+)
+# The whole of a sentence behind its subject: "... are attached in Appendix I".
+ONLY_POINTS = re.compile(
+    r"(?:(?!\b(?:is|are|that|which|who|and|or)\b)[^,;:.]){1,80}?\s"
+    r"(?:is|are|(?:can|may)\s+be)\s+"
+    r"(?:(?:as|\w+(?:ed|own|iven|ound|en)|set\s+out|laid\s+down)\s+)?"
+    r"(?:follows|below|above|overleaf|(?:in|on|at|under)\s+(?:the\s+)?(?:\w+\s+)?"
+    r"(?:appendix|annex|table|figure|section|schedule|chapter)(?:\s+[\w.]+)?"
+    r"(?:\s+(?:below|above|overleaf))?)\s*\.?",
+    re.IGNORECASE,
+)
 # Not capitalised inside a capitalised name.
 SMALL = stop_words(ENGLISH, "name")
 ARTICLES = _words(

@@ -35,7 +35,12 @@ from elt_llm_consumer.definitions.definition_sentences import (
     strip_full_stop,
 )
 from elt_llm_consumer.definitions.extract import stated_definitions
-from elt_llm_consumer.definitions.terms import PhraseIndex, fold, fold_word
+from elt_llm_consumer.definitions.terms import (
+    PhraseIndex,
+    counts_things,
+    fold,
+    fold_word,
+)
 from elt_llm_consumer.definitions.usage import Usage, heading_names
 from elt_llm_core.document import Block
 from elt_llm_core.language.acronyms import find_acronyms
@@ -173,6 +178,8 @@ _DEEMED = re.compile(
     r"in|with|to|at|because)\b))",
     re.IGNORECASE,
 )
+# "X and Y are counted separately" says how; "is deemed a monopoly" says what.
+_BARE_ADVERB = re.compile(r"(?<!\ba)(?<!\ban)(?<!\bthe)\s[a-z]+ly$")
 # "Wear should be considered reasonable if": the term is "reasonable wear".
 _HEAD_NOUN = re.compile(
     rf"(?:{_DETERMINER})?(?:(?:other|{_WORD}['\u2019]s?)\s+)*(?:{_WORD}\s+){{0,2}}?"
@@ -219,7 +226,12 @@ _QUOTED = re.compile(
     r"[\"\u201c](?P<term>[A-Za-z][\w'\u2019/-]*(?:\s+[\w'\u2019/-]+){0,3})[\"\u201d]"
 )
 _VERBS = re.compile(rf"(?:{AUXILIARY}|{LEXICAL})")
-_NO_START = patterns.NOT_FIRST | patterns.ADDRESS | {"his", "he", "she", "who"}
+_NO_START = (
+    patterns.NOT_FIRST
+    | patterns.ADDRESS
+    | patterns.CLAUSE_OPENERS
+    | {"his", "he", "she", "who"}
+)
 _NO_END = patterns.NOT_LAST | {"of", "in", "to", "on", "at", "from", "each", "his"}
 
 
@@ -370,6 +382,8 @@ def _subject_spots(match: re.Match[str], sentence: str) -> Iterator[_Spot]:
 def _naming_spots(place: SentencePlace) -> Iterator[_Spot]:
     sentence = place.text
     for match in _DEEMED.finditer(sentence):
+        if " " not in match["term"] and _BARE_ADVERB.search(match.group()):
+            continue
         yield _Spot(match.span("term"), _whole(place), "deemed")
         if " " not in match["term"] and (noun := _HEAD_NOUN.match(sentence)):
             name = f"{match['term']} {noun['noun']}"
@@ -528,6 +542,8 @@ def _can_be_term(term: str) -> bool:
     if not 1 <= len(words) <= _MOST_WORDS or not any(c.isalpha() for c in term):
         return False
     if words[0] in _NO_START | patterns.ARTICLES or words[-1] in _NO_END:
+        return False
+    if counts_things(term):
         return False
     return not any(word in patterns.NOT_INSIDE for word in words[1:])
 

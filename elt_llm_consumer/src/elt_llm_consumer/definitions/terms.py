@@ -84,6 +84,18 @@ def fold_all(names: Sequence[str]) -> list[str]:
     return [fold(name) for name in names]
 
 
+def counts_things(phrase: str) -> bool:
+    """Return whether a phrase counts things and names none: "two pieces", "first".
+
+    Args:
+        phrase: A phrase as the document writes it; capitals make a name of a count.
+    """
+    first, _, rest = phrase.partition(" ")
+    if not rest:
+        return first.lower() in patterns.ORDINALS
+    return first.lower() in patterns.COUNTS and rest[0].islower()
+
+
 class PhraseIndex:
     """Finds many phrases in a text in one pass, longest first, whole words only."""
 
