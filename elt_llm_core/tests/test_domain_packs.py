@@ -118,7 +118,9 @@ def test_everything_of_the_shipped_packs_can_be_loaded():
     ("change", "said"),
     [
         ({"prompts": {"system": "../system.md"}}, "own folder"),
-        ({"prompts": {"system": "gone.md"}}, "not in the folder"),
+        ({"prompts": {"system": "gone.md"}}, "not in the folder; known: aliases.yaml"),
+        ({"aliases": "alias.yaml"}, "did you mean 'aliases.yaml'. known: aliases"),
+        ({"titel": "An estate"}, "'titel' in .*'title'. known: aliases, defin"),
         ({"prompts": {"sytem": "system.md"}}, "did you mean 'system'"),
         ({"profiles": ["/etc/brief.yaml"]}, "own folder"),
         ({"profiles": ["book.md"]}, "ends in .yaml"),
@@ -132,6 +134,20 @@ def test_refusals(folder, change, said):
     (folder / "pack.yaml").write_text(yaml.safe_dump({**PACK, **change}))
     with pytest.raises(ConfigError, match=said):
         load(folder)
+
+
+def test_a_misspelt_key_is_named_before_the_one_that_it_leaves_out(folder):
+    content = {key: value for key, value in PACK.items() if key != "title"}
+    (folder / "pack.yaml").write_text(yaml.safe_dump({**content, "titel": "E"}))
+    with pytest.raises(ConfigError, match=r"unknown key 'titel' .* mean 'title'"):
+        load(folder)
+
+
+def test_invalid_yaml_names_the_file_and_the_line(folder):
+    (folder / "pack.yaml").write_text("name: estate\ntitle: [\n")
+    with pytest.raises(ConfigError, match=r"pack\.yaml is not valid .* at line 3") as e:
+        load(folder)
+    assert "unicode string" not in str(e.value)
 
 
 def test_a_link_out_of_the_folder_is_refused(folder, tmp_path):

@@ -15,6 +15,8 @@ from elt_llm_core.errors import (
     LoadError,
     UsageError,
 )
+from elt_llm_core.graph.diagram import draw_diagram
+from elt_llm_core.graph.model_graph import open_graph
 from elt_llm_core.jobs import JOBS, JobContext
 from elt_llm_core.results import DegradationKind
 from elt_llm_core.store import Store, editing
@@ -332,6 +334,9 @@ def test_whose_an_inventory_is_can_be_said(place):
     assert organisation() == ("", "")
     assert place.run(organisation="Harbour Trust").counts["updated"] == 1
     assert organisation() == ("Harbour Trust", "Harbour Trust")
+    graph = open_graph(place.store, ["harbour"])
+    assert graph.summary().organisation == "Harbour Trust"
+    assert draw_diagram(graph).organisation == "Harbour Trust"
     assert place.run(organisation="Harbour Trust").counts["updated"] == 0
 
 

@@ -20,6 +20,16 @@ gate.</figcaption></figure>
 <figure><img src="m.png"><figcaption>Figure 3. The mast.</figcaption></figure>
 <h1>Boats</h1><p>A boat has two oars, and no picture such as Figure 9.</p>
 </body></html>"""
+PUMP = """# Pump
+
+Figure 1 shows the housing and the inlet valve.
+
+![Figure 1: The housing](housing.png)
+
+# Cleaning
+
+Clean the valve, see Figure 1.
+"""
 GERMAN = """# Der Kai
 
 Die Mannschaft legt am dritten Ring an, siehe Abbildung 1.
@@ -31,14 +41,16 @@ Abbildung 1: Die Ringe des Kais.
 
 
 class Quay:
-    """Two documents in a store of their own."""
+    """Three documents in a store of their own."""
 
     def __init__(self, folder: Path) -> None:
         (folder / "quay.html").write_text(HANDBOOK, encoding="utf-8")
+        (folder / "pump.md").write_text(PUMP, encoding="utf-8")
         (folder / "kai.md").write_text(GERMAN, encoding="utf-8")
         self.models = build_models(RagConfig())
         self.store = Store(folder / "data")
-        for name, file in (("quay", "quay.html"), ("kai", "kai.md")):
+        for file in ("quay.html", "kai.md", "pump.md"):
+            name = Path(file).stem
             told = {"paths": [str(folder / file)], "collection": name}
             JOBS.load("ingest", told).build(self.models)(
                 JobContext(RagConfig(), self.store)
@@ -82,6 +94,18 @@ def test_filters_go_in_both_directions(quay):
     (lamp,) = collection.ids({"mentioned_figure": "3"})
     assert "red lamp at dusk" in collection.nodes([lamp])[lamp].get_content()
     assert not collection.ids({"mentioned_figure": "9"})
+
+
+def test_a_sentence_beside_the_caption_mentions_the_figure_too(quay):
+    collection = quay.store.open("pump")
+    (held,) = collection.ids({"figure": "Figure 1"})
+    mentions = collection.ids({"mentioned_figure": "fig. 1"})
+    assert len(mentions) == 2
+    assert held in mentions
+    found = search_collections(["pump"], "housing inlet valve", **quay.given())
+    source = next(s for s in found.sources if s.node_id == held)
+    assert not source.figures
+    assert [each.node_id for each in source.mentioned_by] == list(mentions - {held})
 
 
 def test_a_caption_that_is_a_paragraph_counts_in_german_too(quay):

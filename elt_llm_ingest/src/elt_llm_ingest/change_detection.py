@@ -18,13 +18,13 @@ from elt_llm_ingest.readers.registry import LAYER, VERSIONS
 # A chunker's version is incremented with any change of its output; documents that it
 # chunked before are then chunked again.
 CHUNKERS = {
-    "hierarchical": "3",
-    "proposition": "3",
-    "section_aware": "3",
-    "semantic": "3",
-    "sentence": "4",
-    "sentence_window": "3",
-    "table_aware": "3",
+    "hierarchical": "4",
+    "proposition": "4",
+    "section_aware": "4",
+    "semantic": "4",
+    "sentence": "5",
+    "sentence_window": "4",
+    "table_aware": "4",
 }
 
 

@@ -3,7 +3,6 @@
 An ingest file is YAML that lists documents and their target collections.
 """
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -18,6 +17,7 @@ from elt_llm_core.errors import (
     ConfigError,
     EltLlmError,
     UsageError,
+    describe_yaml_error,
     suggest,
     suggest_key,
 )
@@ -114,7 +114,7 @@ def read_file(path: Path) -> IngestFile:
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        detail = re.sub(r"\s+", " ", str(error))
+        detail = describe_yaml_error(error)
         raise ConfigError(f"{path} is not valid YAML: {detail}") from error
     if not isinstance(loaded, dict):
         raise ConfigError(f"{path} must contain keys and values")

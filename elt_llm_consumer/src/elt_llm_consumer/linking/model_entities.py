@@ -15,7 +15,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
 from elt_llm_consumer.definitions.terms import clean, fold, normalise, spellings
-from elt_llm_core.errors import ConfigError, UsageError
+from elt_llm_core.errors import ConfigError, UsageError, describe_yaml_error
 from elt_llm_core.identifiers import digest
 from elt_llm_core.records import Record
 from elt_llm_core.store import Store
@@ -250,7 +250,7 @@ def read_aliases(path: Path | None) -> dict[str, tuple[str, ...]]:
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        detail = clean(str(error))
+        detail = describe_yaml_error(error)
         raise ConfigError(f"{path} is not valid YAML: {detail}") from error
     if loaded is None:
         return {}

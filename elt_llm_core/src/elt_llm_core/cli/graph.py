@@ -284,8 +284,10 @@ def _open(ctx: CommandContext, collections: Sequence[str]) -> "ModelGraph":
 
 def _summary_text(summary: "GraphSummary") -> str:
     roles = [f"{role} {n}" for role, n in summary.roles.items() if role != "note"]
+    whose = summary.organisation
     lines = [
         f"{escape_line(summary.name)} ({escape_line(', '.join(summary.files))})",
+        *([f"organisation: {escape_line(whose)}"] if whose else []),
         (
             f"{count_of(summary.elements, 'element')} "
             f"({', '.join(roles)}), "

@@ -6,6 +6,7 @@ profile: a prompt, the wording of definitions, weights of sections, profiles of 
 
 from collections.abc import Mapping
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 
@@ -20,11 +21,18 @@ from pydantic import (
 )
 
 from elt_llm_core.config.base import DefinitionPattern
-from elt_llm_core.errors import ConfigError, UsageError, suggest
+from elt_llm_core.errors import (
+    ConfigError,
+    UsageError,
+    describe_yaml_error,
+    suggest,
+    suggest_key,
+)
 from elt_llm_core.identifiers import collection_name
 
 DEFAULT = "kite-regatta"
 _MAX_BYTES = 1_000_000  # of pack.yaml or a prompt; what a person writes is far smaller
+_MOST_LISTED = 20  # files in a message; a pack has a few
 _STEP = "section_weight"  # the postprocessor that applies `section_rules`
 _STEPS = ("candidate_strategy", "postprocessor_strategy")
 
@@ -205,18 +213,27 @@ def read_pack(folder: Path) -> Pack:
     try:
         loaded = yaml.safe_load(_read_text(file))
     except yaml.YAMLError as error:
-        reason = " ".join(str(error).split())
+        reason = describe_yaml_error(error)
         raise ConfigError(f"{file} is not valid YAML: {reason}") from error
     pack = _validate(loaded, file).model_copy(update={"folder": folder.absolute()})
     for name in pack.file_names:
         path = folder / name
         if not path.is_file():
-            raise ConfigError(f"{file} names {name!r}, which is not in the folder")
+            raise ConfigError(
+                f"{file} names {name!r}, which is not in the folder",
+                suggest_key(name, _list_files(folder)),
+            )
         if not path.resolve().is_relative_to(folder.resolve()):
             raise ConfigError(
                 f"{file} names {name!r}, a link that leads out of the folder"
             )
     return pack
+
+
+def _list_files(folder: Path) -> list[str]:
+    """The first files of a pack's folder by their paths in it."""
+    there = (p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
+    return sorted(islice(there, _MOST_LISTED))
 
 
 def _read_text(file: Path) -> str:
@@ -242,13 +259,14 @@ def _validate(loaded: Any, file: Path) -> Pack:
     try:
         return Pack.model_validate(loaded)
     except ValidationError as error:
-        first = error.errors()[0]
+        # A misspelt key is often missing too: the message names what was written.
+        first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
         where = ".".join(str(part) for part in first["loc"])
         if first["type"] == "extra_forbidden":
             last = str(first["loc"][-1])
             known = _KEYS_OF.get(str(first["loc"][0])) if "." in where else _keys()
             raise ConfigError(
-                f"unknown key {where!r} in {file}", suggest(last, known or ())
+                f"unknown key {where!r} in {file}", suggest_key(last, known or ())
             ) from error
         reason = first["msg"].removeprefix("Value error, ")
         raise ConfigError(f"{where} in {file}: {reason}") from error

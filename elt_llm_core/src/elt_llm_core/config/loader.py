@@ -5,7 +5,6 @@ configuration object is passed as an argument.
 """
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,6 +20,7 @@ from elt_llm_core.errors import (
     ConfigError,
     UnknownModelsError,
     UnknownProfileError,
+    describe_yaml_error,
     suggest,
 )
 from elt_llm_core.points import points_of
@@ -251,7 +251,7 @@ def parse_yaml(text: str | bytes, origin: str) -> Any:
                 raise ConfigError(f"{origin} uses YAML aliases or is nested too deeply")
         return yaml.safe_load(text)
     except (yaml.YAMLError, ValueError) as error:
-        detail = re.sub(r"\s+", " ", str(error))
+        detail = describe_yaml_error(error)
         raise ConfigError(f"{origin} is not valid YAML: {detail}") from error
 
 

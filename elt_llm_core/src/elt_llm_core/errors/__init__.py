@@ -69,6 +69,7 @@ the result is only degraded, it contains a `Degradation` instead.
 
 from elt_llm_core.errors.base_error import (
     EltLlmError,
+    describe_yaml_error,
     installs,
     suggest,
     suggest_key,
@@ -214,6 +215,7 @@ __all__ = [
     "UnusableDatabaseError",
     "UsageError",
     "VersionNotFoundError",
+    "describe_yaml_error",
     "installs",
     "suggest",
     "suggest_key",

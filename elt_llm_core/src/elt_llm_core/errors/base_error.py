@@ -47,6 +47,16 @@ def suggest_key(key: str, known: Iterable[str]) -> str:
     return near if near == every or not names else f"{near} {every}"
 
 
+def describe_yaml_error(error: Exception) -> str:
+    """Return the reason of a YAML error on one line; the caller names the file.
+
+    Args:
+        error: Of PyYAML, which calls a text that it did not open "<unicode string>".
+    """
+    reason = " ".join(str(error).split())
+    return reason.replace('in "<unicode string>", line', "at line")
+
+
 def installs(extra: str) -> str:
     """Return the command that installs an extra and removes nothing."""
     return f"uv sync --inexact --extra {extra}"

@@ -57,6 +57,7 @@ class ModelDiagram(Record):
     """Boxes, including those of the domains, and lines; in pixels."""
 
     name: str
+    organisation: str = Field(default="", description="whose the model is")
     width: int
     height: int
     nodes: tuple[DiagramNode, ...]
@@ -99,6 +100,7 @@ def draw_diagram(graph: ModelGraph, scope: DiagramScope = WHOLE) -> ModelDiagram
     ]
     return ModelDiagram(
         name=scope.element or scope.domain or scope.view or graph.model.name,
+        organisation=graph.organisation,
         width=width,
         height=height,
         nodes=tuple(nodes),

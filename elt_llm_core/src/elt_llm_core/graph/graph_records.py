@@ -157,6 +157,7 @@ class GraphSummary(Record):
 
     name: str
     files: tuple[str, ...]
+    organisation: str = Field(default="", description="whose the model is")
     elements: int = Field(description="without notes")
     relations: int
     views: int

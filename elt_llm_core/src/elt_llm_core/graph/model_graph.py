@@ -12,6 +12,7 @@ from llama_index.core.graph_stores.types import PropertyGraphStore
 from elt_llm_core.enterprise.index import ModelIndex
 from elt_llm_core.enterprise.joining import read_joined_model
 from elt_llm_core.enterprise.model import (
+    ORGANISATION,
     SIDECAR_KIND,
     EnterpriseModel,
     ModelElement,
@@ -288,6 +289,11 @@ class ModelGraph:
         direct = self.index.direct_relations(element_id)
         return [RelationRef.of(r) for r in direct if is_flow(r)]
 
+    @property
+    def organisation(self) -> str:
+        """Whose the model is; empty if neither a file nor a person says it."""
+        return self.model.properties.get(ORGANISATION, "")
+
     def summary(self) -> GraphSummary:
         """Return the number of elements, relations and views of each type."""
         elements = [e for e in self.model.elements if e.role != "note"]
@@ -295,6 +301,7 @@ class ModelGraph:
         return GraphSummary(
             name=self.model.name,
             files=tuple(dict.fromkeys(self.model.source_file.split(", "))),
+            organisation=self.organisation,
             elements=len(elements),
             relations=len(self.model.relations),
             views=len(self.model.views),

@@ -59,6 +59,19 @@ def caption_number(text: str, *, marked: bool = False) -> str:
     return _canonical(match["number"])
 
 
+def caption_label(text: str) -> str:
+    """Return the word and the number that a caption begins with, as they stand there.
+
+    Args:
+        text: The text of a caption, or more.
+
+    Returns:
+        "Figure 3" of "Figure 3: The quay"; empty if the text begins otherwise.
+    """
+    match = _CAPTION.match(text)
+    return match[0] if match else ""
+
+
 def mentioned_figures(text: str, known: Collection[str]) -> tuple[str, ...]:
     """Return the figures that a text names, in the order of their first mention.
 

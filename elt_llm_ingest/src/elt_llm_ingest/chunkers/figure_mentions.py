@@ -1,9 +1,14 @@
 """Which figures of a document a stretch of it holds, and which it mentions."""
 
 from bisect import bisect_left
+from itertools import pairwise
 
 from elt_llm_core.document import Block, BlockKind, ParsedDocument
-from elt_llm_core.language.figure_numbers import caption_number, mentioned_figures
+from elt_llm_core.language.figure_numbers import (
+    caption_label,
+    caption_number,
+    mentioned_figures,
+)
 
 _CAPTIONS = frozenset({BlockKind.FIGURE, BlockKind.CAPTION})
 
@@ -21,6 +26,7 @@ class FigureMentions:
         ]
         self._starts = [start for start, _ in captions]
         self._numbers = [number for _, number in captions]
+        self._labels = [len(caption_label(parsed.text[at:])) for at in self._starts]
         self._known = frozenset(self._numbers)
 
     def _caption(self, block: Block) -> str:
@@ -35,10 +41,18 @@ class FigureMentions:
         return self._numbers[first] if held else ""
 
     def mentions(self, start: int, end: int) -> tuple[str, ...]:
-        """Return the figures that a span names and does not hold."""
+        """Return the figures that a span names outside of the labels of captions.
+
+        A section whose sentence says "Figure 1 shows the valve" mentions the figure,
+        also where it has the picture with its caption as well.
+        """
         if not self._known:
             return ()
         first, last = bisect_left(self._starts, start), bisect_left(self._starts, end)
-        own = self._numbers[first:last]
-        named = mentioned_figures(self._text[start:end], self._known)
-        return tuple(number for number in named if number not in own)
+        edges = [start, *self._starts[first:last], end]
+        labels = [0, *(self._labels[first:last])]
+        parts = [
+            self._text[one + label : two]
+            for (one, two), label in zip(pairwise(edges), labels, strict=True)
+        ]
+        return mentioned_figures("\n\n".join(parts), self._known)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
@@ -59,7 +60,9 @@ class FigureLinks(CollectionStep):
         ids = home.ids({"document_id": place.document_id, **where})
         nodes = home.nodes(self.filter_permitted(home, ids)).values()
         ordered = sorted(nodes, key=lambda node: provenance.read(node).ordinal)
-        return list(ordered[:_MOST])
+        # A chunk may hold the figure that it mentions: a link to itself says nothing.
+        others = (n for n in ordered if provenance.read(n).ordinal != place.ordinal)
+        return list(islice(others, _MOST))
 
 
 def _link(node: BaseNode, number: str) -> LinkedFigure:

@@ -10,7 +10,7 @@ from llama_index.core.schema import QueryBundle
 from pydantic import Field, TypeAdapter, ValidationError
 from typing_extensions import override
 
-from elt_llm_core.errors import ConfigError
+from elt_llm_core.errors import ConfigError, describe_yaml_error
 from elt_llm_core.language.acronyms import SHORT_FORM, find_acronyms
 from elt_llm_core.store import Collection
 from elt_llm_core.strategy import Models, Strategy
@@ -147,7 +147,7 @@ def _read(file: Path) -> Mapping[str, tuple[str, ...]]:
     except OSError as error:
         raise ConfigError(f"cannot read {file}: {error.strerror}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        detail = " ".join(str(error).split())
+        detail = describe_yaml_error(error)
         raise ConfigError(f"{file} is not valid YAML: {detail}") from error
     except ValidationError as error:
         raise ConfigError(

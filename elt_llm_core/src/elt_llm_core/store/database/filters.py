@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from elt_llm_core.errors import UsageError
+from elt_llm_core.language.figure_numbers import caption_number
 from elt_llm_core.language.rule_numbers import canonical
 
 # `?` is a JSON list of alternatives; `value` is one of them.
@@ -265,6 +266,11 @@ def _rule(value: str) -> tuple[str, int]:
     return canonical(value.removesuffix("*")).lower(), int(below)
 
 
+def _figure(value: str) -> str:
+    """Return the number alone of `3`, `2a`, `Figure 3`, `Abb. 3`."""
+    return (caption_number(value) or value).lower()
+
+
 def _page(value: str) -> int:
     if not value.isascii() or not value.isdigit():
         raise UsageError(f"the filter page={value!r} is not a number", "write page=3")
@@ -273,8 +279,8 @@ def _page(value: str) -> int:
 
 _READ: dict[str, Callable[[str], Any]] = {
     "date": _period,
-    "figure": str.lower,
-    "mentioned_figure": str.lower,
+    "figure": _figure,
+    "mentioned_figure": _figure,
     "page": _page,
     "rule": _rule,
 }
