@@ -18,9 +18,8 @@ from elt_llm_core.provenance import RESERVED
 from elt_llm_core.results import Scalar
 from elt_llm_core.strategy import Models
 from elt_llm_ingest.change_detection import FileChange, ScannedFile
-from elt_llm_ingest.chunking import Chunking
+from elt_llm_ingest.chunking import Chunking, fragment_warning
 from elt_llm_ingest.discovery import InputFile, read_bytes
-from elt_llm_ingest.fragments import fragment_warning
 from elt_llm_ingest.loaders import LOADERS
 from elt_llm_ingest.options import IngestOptions
 from elt_llm_ingest.page_warnings import merge_page_warnings
