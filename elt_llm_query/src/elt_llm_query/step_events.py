@@ -34,6 +34,9 @@ _WORDS = {
 }
 
 
+State = Literal["begun", "ended"]
+
+
 class TurnEvent(Record):
     """One event; `name` is its kind."""
 
@@ -46,7 +49,7 @@ class StepEvent(TurnEvent):
     name: ClassVar[str] = "status"
 
     step: str = Field(description="as in the trace")
-    state: Literal["begun", "ended"]
+    state: State
     text: str = Field(default="", description="what it does, for people")
     n_in: int = Field(default=0, ge=0, description="questions, searches or passages")
     n_out: int = Field(default=0, ge=0, description="what it brought")
@@ -96,7 +99,36 @@ def report(event: TurnEvent) -> None:
         watch(event)
 
 
-def describe_step(step: str) -> str:
-    """Return a description of a step of the trace."""
+def report_step(
+    step: str,
+    state: State,
+    text: str = "",
+    *,
+    n_in: int = 0,
+    n_out: int = 0,
+    milliseconds: float = 0.0,
+) -> None:
+    """Send the event of a step to the observer, if there is one.
+
+    Args:
+        step: Its name, as in the trace.
+        state: Whether it begins or ends.
+        text: What it does, for people; by default the description of the step.
+        n_in: Questions, searches or passages that it was given.
+        n_out: What it brought.
+        milliseconds: The time it took.
+    """
+    watch = _CURRENT.get()
+    if watch is None:
+        return
     plain = step.partition(":")[0]
-    return _WORDS.get(plain, plain.replace("_", " "))
+    watch(
+        StepEvent(
+            step=step,
+            state=state,
+            text=text or _WORDS.get(plain, plain.replace("_", " ")),
+            n_in=n_in,
+            n_out=n_out,
+            milliseconds=milliseconds,
+        )
+    )

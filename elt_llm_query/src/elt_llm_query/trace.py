@@ -16,7 +16,7 @@ from elt_llm_core.patience import check_asker
 from elt_llm_core.results import Degradation, DegradationKind, StageRecord
 from elt_llm_query.components import Postprocessor
 from elt_llm_query.context_limits import limit_sources
-from elt_llm_query.step_events import StepEvent, describe_step, report
+from elt_llm_query.step_events import report_step
 
 logger = logging.getLogger(__name__)
 
@@ -61,8 +61,7 @@ class TraceLog:
         """
         check_asker()
         note = StageNote(n_in, self.most)
-        words = describe_step(name)
-        report(StepEvent(step=name, state="begun", text=words, n_in=n_in))
+        report_step(name, "begun", n_in=n_in)
         started = perf_counter()
         try:
             yield note
@@ -77,15 +76,12 @@ class TraceLog:
                 top=note.top,
             )
             self.stages.append(record)
-            report(
-                StepEvent(
-                    step=name,
-                    state="ended",
-                    text=words,
-                    n_in=record.n_in,
-                    n_out=record.n_out,
-                    milliseconds=record.milliseconds,
-                )
+            report_step(
+                name,
+                "ended",
+                n_in=record.n_in,
+                n_out=record.n_out,
+                milliseconds=record.milliseconds,
             )
 
     def degrade(self, degradation: Degradation) -> None:

@@ -85,6 +85,11 @@ def match(term: str, vocabulary: Vocabulary) -> float:
     return 0.0
 
 
+def list_missing(terms: Iterable[str], vocabulary: Vocabulary) -> list[str]:
+    """Return the stems that match nothing in a vocabulary, in their order."""
+    return [term for term in terms if not match(term, vocabulary)]
+
+
 @lru_cache(maxsize=4096)
 def _by_beginning(vocabulary: Vocabulary) -> Mapping[str, Sequence[str]]:
     """The stems that are long enough to share a root with another, by their start."""

@@ -57,7 +57,7 @@ from elt_llm_query.conversation.model_steps import ModelSteps
 from elt_llm_query.conversation.subject_check import SubjectCheck
 from elt_llm_query.conversation.turn_events import FollowUps
 from elt_llm_query.llm_calls import require_llm
-from elt_llm_query.step_events import StepEvent, TokenEvent, report
+from elt_llm_query.step_events import TokenEvent, report, report_step
 from elt_llm_query.trace import TraceLog
 
 T = TypeVar("T")
@@ -261,8 +261,7 @@ class TurnWorkflow(Workflow):
     def _answer(self, part: Understood) -> QueryResult:
         if part.unclear:
             return self._reply(part.question, part.unclear)
-        words = f"searching: {part.question}"
-        report(StepEvent(step="answer", state="begun", text=words, n_in=1))
+        report_step("answer", "begun", f"searching: {part.question}", n_in=1)
         return self._context.ask(part.question)
 
     @step

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from elt_llm_query.analysis.lexicon import (
     CAUSES,
@@ -19,7 +19,12 @@ from elt_llm_query.analysis.read_sentence import (
     sentences,
 )
 from elt_llm_query.analysis.stems import stem
-from elt_llm_query.analysis.term_match import Vocabulary, coverage, match, phrases
+from elt_llm_query.analysis.term_match import (
+    Vocabulary,
+    coverage,
+    list_missing,
+    phrases,
+)
 from elt_llm_query.synthesizers.extractive.candidates import (
     Candidate,
     Passage,
@@ -108,13 +113,14 @@ def _of_words(
     telling = [term for term, weight in question.weights.items() if weight == 1]
     content = [w for w in sentence.words if w.lower() not in STOP_WORDS]
     asked = frozenset(question.weights)
-    new = [word for word in content if not match(stem(word), asked)]
+    unasked = frozenset(list_missing(map(stem, content), asked))
+    new = [word for word in content if stem(word) in unasked]
     return {
         "coverage": candidate.coverage,
         "own_coverage": candidate.own,
         "covered_in_passage": coverage(question.weights, ((everywhere, 1.0),)),
-        "missing_near": float(_count_missing(telling, near)),
-        "missing_in_passage": float(_count_missing(telling, everywhere)),
+        "missing_near": float(len(list_missing(telling, near))),
+        "missing_in_passage": float(len(list_missing(telling, everywhere))),
         "fit": 0.5 if defining else candidate.fit,
         "defines": candidate.fit if defining else 0.0,
         "close": candidate.close,
@@ -132,7 +138,7 @@ def _of_section(question: QuestionAnalysis, passage: Passage) -> Features:
     section = read(passage.section.rpartition(" > ")[2])
     headed = [w for w in section.words if w.isalpha() and w.lower() not in STOP_WORDS]
     asked = frozenset(question.weights)
-    named = sum(bool(match(stem(word), asked)) for word in headed)
+    named = len(headed) - len(list_missing(map(stem, headed), asked))
     return {
         "section_coverage": coverage(question.weights, ((section.stems, 1.0),)),
         "section_named": named / len(headed) if headed else 1.0,
@@ -161,7 +167,3 @@ def _of_answer_type(
         "name_for_where": float("where" in asked and named),
         "cause_for_why": float("why" in asked and bool(_CAUSE.search(sentence.text))),
     }
-
-
-def _count_missing(terms: Iterable[str], stems: Vocabulary) -> int:
-    return sum(not match(term, stems) for term in terms)
