@@ -240,7 +240,7 @@ import sys
 from pathlib import Path
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.job_records import JobRecord
-from elt_llm_core.job_runs import run_kept
+from elt_llm_core.job_runs import run_recorded_job
 from elt_llm_core.jobs import JobContext, JobReport
 from elt_llm_core.store import Store
 from elt_llm_core.versions import VersionKind
@@ -252,7 +252,8 @@ def write(own):
     store.versions.add(VersionKind.REPORT, "tides", "key", content)
     return JobReport(job="tides", counts={}, files={})
 
-run_kept(JobContext(RagConfig(), store), JobRecord(job_id="", kind="tides"), write)
+record = JobRecord(job_id="", kind="tides")
+run_recorded_job(JobContext(RagConfig(), store), record, write)
 """
 
 

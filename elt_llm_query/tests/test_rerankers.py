@@ -204,9 +204,9 @@ def test_late_work_keeps_no_process_from_ending():
     script = """
 import time
 from elt_llm_core.errors import ModelError
-from elt_llm_query.resilience import in_time
+from elt_llm_query.resilience import run_in_time
 try:
-    in_time(0.01, lambda: time.sleep(60))
+    run_in_time(0.01, lambda: time.sleep(60))
 except ModelError:
     print("late")
 """
