@@ -5,10 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from elt_llm_consumer.catalog import NO_DESCRIPTION, CatalogJob
+from elt_llm_consumer.catalog import NO_DESCRIPTION, NO_INVENTORY, CatalogJob
 from elt_llm_consumer.coverage import CoverageJob
 from elt_llm_consumer.glossary import GlossaryJob
-from elt_llm_consumer.linking.model_entities import inventory_entities, read_model
+from elt_llm_consumer.linking.model_entities import (
+    ARCHIMATE_ORIGIN,
+    LEANIX_ORIGIN,
+    inventory_entities,
+    read_model,
+)
 from elt_llm_core.document import Sidecar
 from elt_llm_core.errors import CollectionNotFoundError, UsageError
 
@@ -24,6 +29,7 @@ SHEETS = {
             ("4", "Application", "Rent/Ledger", "", {"display_name": "Rent/Ledger"}),
             ("5", "Application", "Tenants", "People.", {}),
             ("6", "Interface", "", "no name", {}),
+            ("7", "Interface", "...", "no letters", {}),
         )
     },
 }  # fmt: skip
@@ -60,6 +66,37 @@ def test_a_drawing_and_an_inventory_of_two_collections_are_one_model(sources, mo
     catalog = json.loads(Path(report.files["catalog_json"]).read_text())
     assert described(catalog)["Ground Lease"] == "Right to occupy a ground."
     assert described(catalog)["Boundary Survey"] == NO_DESCRIPTION
+
+
+def test_a_drawing_alone_does_not_speak_of_an_inventory(sources, models):
+    apart = CatalogJob(collections=("handbook",), model="drawn").build(models)(sources)
+    catalog = json.loads(Path(apart.files["catalog_json"]).read_text())
+    assert set(described(catalog).values()) == {NO_INVENTORY}
+
+
+def test_names_without_letters_are_no_entities_and_edges_know_their_format(
+    context, add, make
+):
+    content = {
+        "metadata": {"format": "archimate_exchange"},
+        "entities": [{"entity_name": "Crane"}, {"entity_name": "..."}],
+        "relationships": [
+            {"source_entity": "Crane", "target_entity": other, "label": "lifts"}
+            for other in ("Crane", "...")
+        ],
+    }
+    for name, model in (
+        ("archimate", content),
+        ("drawing", {**content, "metadata": {}}),
+    ):
+        side = Sidecar(kind="model", name="x", content=model)
+        document = make("A model", name).model_copy(update={"sidecars": (side,)})
+        add(context.store, name, document, kind="fact_sheet")
+    model = read_model(context.store, "archimate")
+    assert [entity.name for entity in model.entities] == ["Crane"]
+    assert [(e.target, e.origin) for e in model.edges] == [("Crane", ARCHIMATE_ORIGIN)]
+    (edge,) = read_model(context.store, "drawing").edges
+    assert edge.origin == LEANIX_ORIGIN
 
 
 def test_the_fact_sheets_of_an_inventory_are_entities():

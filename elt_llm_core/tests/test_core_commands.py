@@ -148,6 +148,8 @@ def test_what_is_shipped_is_printed_to_be_copied(tmp_path, capsys):
     ("arguments", "code", "message"),
     [
         (["collectons"], 64, "no command 'collectons'; did you mean 'collections'?"),
+        (["list"], 64, "no command 'list'; did you mean 'collections'?"),
+        (["lust"], 64, "No such command 'lust'"),
         (["zzzzzz"], 64, "No such command 'zzzzzz'"),
         (["collections", "--nope"], 64, "No such option"),
         (["collections", "aa", "bb", "cc"], 64, "unexpected extra argument"),

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from elt_llm_core.document import BlockKind
+from elt_llm_core.enterprise.model import EnterpriseModel, ModelElement
 from elt_llm_core.errors import LoadError
+from elt_llm_ingest.readers.enterprise.documents import model_tables
 from ingest_models import (
     ARROWS,
     ROWS,
@@ -153,3 +155,17 @@ def test_the_shipped_pack_reads_as_its_gold_says(reading):
     stated = [tuple(r[key] for key in keys) for r in found["relationships"]]
     assert stated == [tuple(r[key] for key in keys) for r in gold["relationships"]]
     assert {r["relationship_type"] for r in found["relationships"]} == {""}
+
+
+def test_an_element_without_a_letter_in_its_name_is_a_skip_of_the_tables():
+    elements = tuple(
+        ModelElement(id=key, name=name, type="DataObject")
+        for key, name in (("1", "Crane"), ("2", "..."))
+    )
+    model = EnterpriseModel(
+        name="m", source_file="m.xml", format="archimate_exchange", elements=elements
+    )
+    tables = model_tables(model)
+    assert [row["entity_name"] for row in tables["entities"]] == ["Crane"]
+    assert [(row["id"], row["name"]) for row in tables["skipped"]] == [("2", "...")]
+    assert tables["metadata"]["format"] == "archimate_exchange"

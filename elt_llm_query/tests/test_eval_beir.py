@@ -36,7 +36,9 @@ def test_broken_lines_are_named_and_the_others_go_on(tmp_path):
     assert len(tests.passages) == len(PASSAGES)
     assert len(tests.questions) == len(QUESTIONS)
     told = [one.detail for one in tests.problems]
-    assert told[0].startswith("corpus.jsonl:11: Expecting value")
+    assert told[0].startswith(
+        "corpus.jsonl:11: the line is no valid JSON (Expecting value, at character 1)"
+    )
     assert told[1:4] == [
         "corpus.jsonl:12: not a JSON object",
         "corpus.jsonl:13: `_id` and `text` must be strings",

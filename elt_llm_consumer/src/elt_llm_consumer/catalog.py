@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from elt_llm_consumer.linking.term_placer import TermPlacer
 
 NO_DESCRIPTION = "No description in the inventory."
+NO_INVENTORY = "No description: the model has no inventory."
 CANDIDATE = (
     "Not in the model: the handbook defines this term; a candidate for the model."
 )
@@ -310,7 +311,8 @@ class Cataloguer:
             "fact_sheet_id": entity.fact_sheet_id,
             "entity_name": entity.name,
             "source": "BOTH" if both else "MODEL_ONLY",
-            "leanix_description": entity.description or NO_DESCRIPTION,
+            "leanix_description": entity.description
+            or (NO_DESCRIPTION if self._whole.has_inventory else NO_INVENTORY),
             **fields,
             "handbook_term": entity.name
             if is_mapped

@@ -22,7 +22,6 @@ from elt_llm_core.records import Record
 from elt_llm_core.results import Support
 
 UNIDIRECTIONAL = "unidirectional"
-MODEL_SOURCE = "LEANIX_CONCEPTUAL_MODEL"
 TEXT_SOURCE = "HANDBOOK"
 Origin = Literal["direct", "stated", "inherited"]
 _ORDER = ("direct", "stated", "inherited")
@@ -280,7 +279,7 @@ class EntityRelations:
             "cardinality": edge.cardinality,
             "inverse_cardinality": invert_cardinality(edge.cardinality),
             "direction": UNIDIRECTIONAL,
-            "source": MODEL_SOURCE,
+            "source": edge.origin,
             "in_model": "yes",
             "conflict": self._conflicts.get(_pair(edge.source, edge.target), ""),
             "evidence": [],

@@ -47,7 +47,11 @@ _RECORD_ATTRIBUTES = (
     *("data_classification", "regulatory_context", "associated_agreements"),
     *("inference_confidence", "inference_reasoning", "alternative_domain"),
 )
-_EMPTY = {"", "No description in the inventory."}
+_EMPTY = {
+    "",
+    "No description in the inventory.",
+    "No description: the model has no inventory.",
+}
 
 
 def read_product(path: Path, kind: str) -> Any:

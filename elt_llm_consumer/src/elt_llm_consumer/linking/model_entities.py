@@ -15,6 +15,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
 from elt_llm_consumer.definitions.terms import clean, fold, normalise, spellings
+from elt_llm_core.enterprise.model import ARCHIMATE_FORMATS
 from elt_llm_core.errors import ConfigError, UsageError, describe_yaml_error
 from elt_llm_core.identifiers import digest
 from elt_llm_core.records import Record
@@ -71,7 +72,7 @@ def inventory_entities(inventories: Sequence[Mapping[str, Any]]) -> list[Entity]
         for sheet, row in sorted(inventory.get("fact_sheets", {}).items()):
             rows.setdefault(sheet, row)
     sheets = [_sheet(key, rows[key]) for key in sorted(rows)]
-    sheets = [sheet for sheet in sheets if sheet.path[-1]]
+    sheets = [sheet for sheet in sheets if _is_name(sheet.path[-1])]
     ids = {(sheet.type, sheet.path): sheet.id for sheet in reversed(sheets)}
     above = {(s.type, s.path[:n]) for s in sheets for n in range(1, len(s.path))}
     return [_sheet_entity(sheet, ids, above) for sheet in sheets]
@@ -107,9 +108,13 @@ def _sheet_entity(
 _MAX_ALIASES_BYTES = 5_000_000  # far beyond any list that people maintain
 
 
+LEANIX_ORIGIN, ARCHIMATE_ORIGIN = "LEANIX_CONCEPTUAL_MODEL", "ARCHIMATE_MODEL"
+
+
 class Edge(Record):
     """A relationship of the model; its ends may be domains."""
 
+    origin: str = Field(default=LEANIX_ORIGIN, description="the kind of its model")
     source: str
     source_domain: str = ""
     target: str
@@ -127,6 +132,9 @@ class EntityModel(BaseModel):
     edges: tuple[Edge, ...] = ()
     descriptions: dict[str, str] = Field(
         default_factory=dict, description="fact sheet id to the inventory's description"
+    )
+    has_inventory: bool = Field(
+        default=False, description="whether an inventory belongs to the model"
     )
 
     @cached_property
@@ -175,13 +183,17 @@ def read_model(store: Store, collections: str | Sequence[str]) -> EntityModel:
     if not contents:
         listed = inventory_entities(inventories)
     edges = [
-        _edge(row) for content in contents for row in content.get("relationships", [])
+        edge
+        for content in contents
+        for row in content.get("relationships", [])
+        if _is_name((edge := _edge(row, content)).source) and _is_name(edge.target)
     ]
     entities = {entity.order: entity for entity in listed}
     return EntityModel(
         entities=tuple(entities[key] for key in sorted(entities)),
         edges=tuple(sorted(edges, key=lambda e: e.model_dump_json())),
         descriptions=descriptions,
+        has_inventory=bool(inventories),
     )
 
 
@@ -206,11 +218,18 @@ def _drawing_entities(
                 description=descriptions.get(sheet, ""),
             )
         )
-    return [entity for entity in entities if entity.name]
+    return [entity for entity in entities if _is_name(entity.name)]
 
 
-def _edge(row: Mapping[str, Any]) -> Edge:
+def _is_name(text: str) -> bool:
+    """Whether a text can name a thing: "..." has no letter that a handbook may have."""
+    return any(map(str.isalnum, text))
+
+
+def _edge(row: Mapping[str, Any], content: Mapping[str, Any]) -> Edge:
+    is_archimate = content.get("metadata", {}).get("format") in ARCHIMATE_FORMATS
     return Edge(
+        origin=ARCHIMATE_ORIGIN if is_archimate else LEANIX_ORIGIN,
         source=_field(row, "source_entity"),
         source_domain=_field(row, "source_domain").upper(),
         target=_field(row, "target_entity"),

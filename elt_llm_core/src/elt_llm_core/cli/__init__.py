@@ -15,6 +15,16 @@ from elt_llm_core.errors import ConfigError
 from elt_llm_core.points import points_of
 
 GROUP = "elt_llm.commands"
+# A typing error leaves more alike; "list" and "ingest" have 0.6 and nothing in common.
+_ALIKE = 0.7
+# What other programs call these commands.
+_MEANT = {
+    "add": "ingest",
+    "ask": "query",
+    "delete": "remove",
+    "list": "collections",
+    "ls": "collections",
+}
 
 
 class Umbrella(click.Group):
@@ -45,7 +55,10 @@ class Umbrella(click.Group):
         except click.UsageError as error:
             from difflib import get_close_matches
 
-            near = get_close_matches(args[0], self.list_commands(ctx), n=1)
+            wanted, known = args[0], self.list_commands(ctx)
+            near = get_close_matches(wanted, known, n=1, cutoff=_ALIKE)
+            if _MEANT.get(wanted) in known:
+                near = [_MEANT[wanted]]
             if not near:
                 raise
             raise click.UsageError(

@@ -29,11 +29,12 @@ MODULES = {
 # that it read before are read again; LAYER applies to all loaders.
 VERSIONS = dict.fromkeys(MODULES, "1") | {
     "ade": "3",
+    "archimate": "2",
     "csv": "4",
     "epub": "5",
     "html": "6",
     "jats": "2",
-    "leanix_drawio": "3",
+    "leanix_drawio": "4",
     "leanix_inventory": "3",
     "mail": "5",
     "markdown": "3",

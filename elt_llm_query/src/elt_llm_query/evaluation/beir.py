@@ -99,8 +99,14 @@ def json_lines(
                 place = f"{path.name}:{number}"
                 try:
                     row = json.loads(line)
-                except ValueError as error:
-                    problems.append(data_problem(f"{place}: {error}"))
+                except json.JSONDecodeError as error:
+                    where = f"{error.msg}, at character {error.colno}"
+                    problems.append(
+                        data_problem(f"{place}: the line is no valid JSON ({where})")
+                    )
+                    continue
+                except UnicodeDecodeError:
+                    problems.append(data_problem(f"{place}: the line is not UTF-8"))
                     continue
                 if isinstance(row, dict):
                     yield place, row

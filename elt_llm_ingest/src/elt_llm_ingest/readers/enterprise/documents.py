@@ -239,18 +239,32 @@ def model_tables(model: EnterpriseModel) -> dict[str, Any]:
         (e for e in model.elements if e.role == "entity"),
         key=lambda e: (e.domain, e.subtype, e.name, e.location.page or 0),
     )
+    nameless = [e for e in entities if not any(map(str.isalnum, e.name))]
+    entities = [e for e in entities if e not in nameless]
+    skips = (*model.skips, *map(_skip_nameless, nameless))
     return {
         "metadata": {
             "model_name": model.name,
             "source_file": model.source_file,
+            "format": model.format,
             "entity_count": len(entities),
             "relationship_count": len(model.relations),
         },
         "entities": _entity_rows(entities, model),
         "relationships": [_relationship_row(r) for r in model.relations],
         "domains": _domain_rows(model),
-        "skipped": [s.model_dump(exclude_none=True) for s in model.skips],
+        "skipped": [s.model_dump(exclude_none=True) for s in skips],
     }
+
+
+def _skip_nameless(entity: ModelElement) -> ModelSkip:
+    return ModelSkip(
+        kind="element",
+        id=entity.id,
+        name=entity.name,
+        reason="its name has no letter and no digit",
+        page=entity.location.page,
+    )
 
 
 def _entity_rows(
