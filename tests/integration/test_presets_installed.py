@@ -23,6 +23,7 @@ PACKS = Path(__file__).parents[2] / "elt_llm_consumer/src/elt_llm_consumer/packs
 # What each of them leaves out with embedded models only.
 LEFT_OUT = {
     "default": set(),
+    "cautious": set(),
     "best": {"terminology", "decompose", "token_budget", "compact"},
     "grounded-docs": {"decompose", "sentence_transformers", "gaps", "compact"},
     "literature-chat": {"sentence_transformers", "compact"},
@@ -31,6 +32,8 @@ LEFT_OUT = {
     "textbook-tutor": {"terminology", "compact"},
     "verified-monograph": {"decompose", "gaps", "statements"},
 }
+
+WITHOUT_A_MODEL = {"default", "cautious"}
 
 
 @pytest.fixture(scope="module")
@@ -59,12 +62,16 @@ def gold() -> dict[str, Any]:
 
 
 def ask(
-    store: Store, preset: str, models: str | None, over: dict[str, Any] | None = None
+    store: Store,
+    preset: str,
+    models: str | None,
+    over: dict[str, Any] | None = None,
+    question: str = "",
 ) -> QueryResult:
     config = load_config(profile=preset, environ={}, models=models, overrides=over)
     return query_collections(
         ["handbook"],
-        gold()["question"],
+        question or gold()["question"],
         store=store,
         config=config,
         models=build_models(config),
@@ -117,7 +124,19 @@ def test_a_preset_as_it_is_answers_without_its_model_server(
     away = {"ollama": {"base_url": "http://127.0.0.1:9"}}
     result = ask(store, preset, None, away)
     assert result.status == "answered"
-    assert bool(result.degradations) == (preset != "default")
+    assert bool(result.degradations) == (preset not in WITHOUT_A_MODEL)
+
+
+@pytest.mark.usefixtures("bare")
+def test_the_cautious_preset_refuses_what_is_less_than_sure(store: Store) -> None:
+    # Three sections have a penalty for it, each another one.
+    question = "What is the penalty for a late launch?"
+    told = "A crew that launches late receives a penalty of 10 seconds."
+    answered = ask(store, "default", "embedded", question=question)
+    assert told in answered.answer
+    refused = ask(store, "cautious", "embedded", question=question)
+    assert refused.status == "insufficient"
+    assert any(told in " ".join(one.quote.split()) for one in refused.nearest)
 
 
 def test_a_collection_of_the_embedded_model_tells_how_ollama_can_answer_from_it(
