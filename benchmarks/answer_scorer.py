@@ -58,7 +58,13 @@ CHOICE_PENALTY, DECISION_PENALTY = 5.0, 20.0  # of squared weights
 STEPS, RATE = 400, 0.05  # of the descent (Adam: Kingma and Ba, 2015)
 Z = 1.96  # of a 95 % interval
 Limits = tuple[float, float]  # `sure` and `sure_lacking`
-THRESHOLDS: Sequence[Limits] = ((0.3, 0.5), (0.4, 0.4), (0.4, 0.6), (0.5, 0.7))
+THRESHOLDS: Sequence[Limits] = (
+    (0.3, 0.5),
+    (0.4, 0.4),
+    (0.4, 0.6),
+    (0.5, 0.7),
+    (0.6, 0.8),
+)
 COLUMNS = ("set", "at", "answered", "first right", "quoted right", "false", "refused")
 HEAD = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|"
 SHIPPED_LIMITS = (ExtractiveOptions().sure, ExtractiveOptions().sure_lacking)
