@@ -1,11 +1,19 @@
 """The form a question asks for, and texts that have it."""
 
+import re
+
 import pytest
 
 from elt_llm_query.analysis.question import Form, analyse, defined_term
 from elt_llm_query.analysis.read_sentence import read
 from elt_llm_query.analysis.stems import stem
-from elt_llm_query.analysis.term_match import closeness, match, vocabulary
+from elt_llm_query.analysis.term_match import (
+    closeness,
+    match,
+    may_contain,
+    phrases,
+    vocabulary,
+)
 from elt_llm_query.synthesizers.extractive.constraints import form_fit
 
 
@@ -103,6 +111,13 @@ def test_the_term_a_question_wants_defined(question, term):
 )
 def test_bounds_and_spans_of_time_are_the_same_in_every_shape(word, text):
     assert match(stem(word), vocabulary(text)) == 1
+
+
+@pytest.mark.parametrize("text", ["At\n most ten", "AT MOST ten", "at mostly\tten"])
+def test_the_quick_look_for_a_phrase_finds_all_that_its_pattern_finds(text):
+    assert re.search(rf"\b(?:{phrases(['at most'])})", text, re.IGNORECASE)
+    assert may_contain(text, ["at most"])
+    assert not may_contain(text, ["at least"])
 
 
 def test_bounds_are_not_each_other():

@@ -195,6 +195,7 @@ class OnnxEmbedding(ArrayEmbedding):
         with self._lock:
             known = {t: self._readings[t] for t in texts if t in self._readings}
         new = list(dict.fromkeys(text for text in texts if text not in known))
+        new.sort(key=len, reverse=True)  # so that no core waits for the longest
         if self.threads == 1 or len(new) <= 1:
             known.update((text, self._read(text)) for text in new)
         else:

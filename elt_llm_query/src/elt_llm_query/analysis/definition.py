@@ -101,6 +101,7 @@ def _grade_of(group: str | None) -> float:
     return _TOLD[int(group.removeprefix("told"))][1] if group else 0.0
 
 
+@lru_cache(maxsize=64)
 def _name(term: str) -> str:
     """Return the words of the term in either number; an abbreviation unchanged."""
     name = r"\W{1,3}".join(_either_number(w) for w in words(term))

@@ -24,7 +24,7 @@ from elt_llm_query.analysis.lexicon import (
     UPPER_PHRASES,
 )
 from elt_llm_query.analysis.stems import WORD, stem
-from elt_llm_query.analysis.term_match import phrases, stems_match
+from elt_llm_query.analysis.term_match import may_contain, phrases, stems_match
 
 
 class Sign(StrEnum):
@@ -39,10 +39,8 @@ Signed = tuple[tuple[str, Sign], ...]
 
 OPPOSITE = {Sign.PLAIN: Sign.NEGATED, Sign.NEGATED: Sign.PLAIN, Sign.OPEN: Sign.OPEN}
 # Bounds, and phrases without negation.
-_NO_CUE = re.compile(
-    rf"\b(?:{phrases((*UPPER_PHRASES, *LOWER_PHRASES, 'not only', 'or not'))})",
-    re.IGNORECASE,
-)
+_NO_CUES = (*UPPER_PHRASES, *LOWER_PHRASES, "not only", "or not")
+_NO_CUE = re.compile(rf"\b(?:{phrases(_NO_CUES)})", re.IGNORECASE)
 _STOP = re.compile(r"[.,;:!?()|\t\u2013\u2014]|\n\s*\n")
 _OTHER_THAN = {"than": ("other", "rather"), "from": ("apart", "aside")}
 _HAVING = ("with", "having")
@@ -57,8 +55,10 @@ _LOOSE = ("un", "non")  # before any form of a word: unlicensed, of a licence
 @lru_cache(maxsize=4096)
 def read_signs(text: str) -> Signed:
     """Return the words of a text in lower case, in order, each with its sign."""
+    if may_contain(text, _NO_CUES):
+        text = _NO_CUE.sub(" ", text)
     read: list[tuple[str, Sign]] = []
-    for clause in _STOP.split(_NO_CUE.sub(" ", text)):
+    for clause in _STOP.split(text):
         written = WORD.findall(clause)
         clause_words = [w.lower().replace("\u2019", "'") for w in written]
         signs = _signs(clause_words, list(map(_names, written)))

@@ -59,7 +59,7 @@ class LeadIns(CollectionStep):
         """Return the chunks of a node's section that are above it or continue it."""
         home, place = self.home(hit.node), provenance.read(hit.node)
         needs = _needs_of(hit.node.get_content(), place)
-        if home is None or needs is None:
+        if home is None or needs is None or not any(needs):
             return []
         outline, at = outlines.around(home, hit.node)
         if at < 0:
