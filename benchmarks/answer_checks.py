@@ -11,6 +11,7 @@ answer that is not right; `--held` asks the other half of the questions.
 
 import argparse
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from elt_llm_core.config.loader import load_config
@@ -34,10 +35,16 @@ DOCUMENTS = {
 COLUMNS = ("right", "wrong", "refused wrongly", "refused rightly")
 
 
-def fill(data: Path, store: Store, models: Models, config: RagConfig) -> None:
+def fill(
+    data: Path,
+    store: Store,
+    models: Models,
+    config: RagConfig,
+    documents: Mapping[str, Sequence[str]] = DOCUMENTS,
+) -> None:
     """Take in the documents that the data root does not hold yet."""
     there = {c.name for c in store.collections()}
-    for collection, paths in DOCUMENTS.items():
+    for collection, paths in documents.items():
         if collection not in there:
             options = {
                 "paths": [str(data / p) for p in paths],

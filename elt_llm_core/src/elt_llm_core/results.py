@@ -211,6 +211,18 @@ class Conflict(Record):
     )
 
 
+class QuotedList(Record):
+    """How much of a list of a document an answer quotes.
+
+    If `shown` is less than `total`, the answer contains a sentence that says so.
+    """
+
+    lead: str = Field(description="sentence or heading that introduces the list")
+    node_id: str = Field(description="chunk with the last quoted item")
+    shown: int = Field(ge=0, description="items of the list in the answer")
+    total: int = Field(ge=1, description="items of the list in the document")
+
+
 class RemovedClaim(Record):
     """A sentence or label that did not pass the checks, and the reason."""
 
@@ -284,6 +296,10 @@ class QueryResult(Record):
     removed: tuple[RemovedClaim, ...] = ()
     nearest: tuple[Citation, ...] = Field(
         default=(), description="quotes shown with a refusal; they are not an answer"
+    )
+    lists: tuple[QuotedList, ...] = Field(
+        default=(),
+        description="lists that the answer quotes in whole or in part",
     )
     conflicts: tuple[Conflict, ...] = Field(
         default=(),

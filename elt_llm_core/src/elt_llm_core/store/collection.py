@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elt_llm_core.config.bm25 import DEFAULT, Recipe
-from elt_llm_core.document import Sidecar
+from elt_llm_core.document import Block, Sidecar
 from elt_llm_core.errors import GenerationError, UsageError
 from elt_llm_core.language.languages import ENGLISH
 from elt_llm_core.language.tokens import plain_words, question_tokens, tokenize
@@ -188,6 +188,12 @@ class Collection:
     def document_text(self, document_id: str) -> str:
         """Return a document's canonical text; empty for an unknown document."""
         return self._database.document_text(document_id)
+
+    def blocks(self, document_id: str) -> list[Block]:
+        """Return a document's blocks in reading order; empty for an unknown one."""
+        if not self.outline(document_id):
+            return []
+        return self._database.blocks(document_id)
 
     def tables(self, document_id: str) -> tuple[list[Relation], list["TextNode"]]:
         """Return a document's tables, and the chunks with their rows.

@@ -68,7 +68,9 @@ class EnumerationItem(NamedTuple):
     above: tuple[int, ...] = ()
 
 
-class _Mark(NamedTuple):
+class ListMark(NamedTuple):
+    """The mark of a list item: its bullet or brackets, and its number or letter."""
+
     shape: str
     label: str
 
@@ -78,20 +80,20 @@ class _List:
     """An open list: its stem, and the mark of its latest item."""
 
     stems: tuple[int, ...]
-    mark: _Mark | None = None
+    mark: ListMark | None = None
     labelled: bool = False  # the last part of the stem is a line below the lead-in
     completes: bool = False  # an item of it is no sentence
     closed: bool = False  # only the item that is next in order goes on with it
 
-    def takes(self, mark: _Mark) -> bool:
+    def takes(self, mark: ListMark) -> bool:
         """Return whether an item with this mark is its next one."""
         if self.mark is None:
             return not self.closed
         if self.mark.shape != mark.shape:
             return False
-        follows = _follows(self.mark.label, mark.label)
-        if self.closed or follows:
-            return follows
+        next_one = follows(self.mark.label, mark.label)
+        if self.closed or next_one:
+            return next_one
         restarts = mark.label in _FIRST and self.mark.label != mark.label
         return not restarts and _kind(self.mark.label) == _kind(mark.label)
 
@@ -118,20 +120,44 @@ def read_lists(lines: Sequence[SourceLine]) -> list[EnumerationItem | None]:
     return items
 
 
+def mark_of_item(text: str) -> ListMark | None:
+    """Return the mark that a text begins with, "(a)" or a bullet; or None."""
+    match = _MARK.match(text)
+    if match is None:
+        return None
+    left, right = match["left"] or "", match["right"] or ""
+    return ListMark(match["bullet"] or f"{left}{right}", match["label"] or "")
+
+
+def announces_list(text: str) -> bool:
+    """Return whether the last sentence of a text ends with "as follows" or the like."""
+    last = re.split(r"(?<=[.!?])\s", text.rstrip())[-1]
+    return bool(_ANNOUNCES.search(last)) and _ENDED.search(text.rstrip()) is not None
+
+
+def is_ended(text: str) -> bool:
+    """Return whether a text ends like a sentence, or like an item before another."""
+    return bool(_ENDED.search(text.rstrip())) or text.rstrip().endswith(";")
+
+
+def is_first(label: str) -> bool:
+    """Return whether a label is the first of a list: 1, a, A or i."""
+    return label in _FIRST
+
+
 def opens_list(text: str, after: str) -> bool:
     """Return whether a sentence is the lead-in of the following item."""
     leads = not _MARK.match(text) and not _ENDED.search(text) and text[-1] != ";"
     return leads and bool(_MARK.match(after))
 
 
-def _mark_of(line: SourceLine, lists: Sequence[_List]) -> _Mark | None:
+def _mark_of(line: SourceLine, lists: Sequence[_List]) -> ListMark | None:
     """Return the mark of an item; a lower-case line after a lead-in has none."""
-    if match := _MARK.match(line.text):
-        left, right = match["left"] or "", match["right"] or ""
-        return _Mark(match["bullet"] or f"{left}{right}", match["label"] or "")
+    if mark := mark_of_item(line.text):
+        return mark
     open_ones = bool(lists) and not lists[-1].closed
-    below = open_ones and line.begins_line and _is_lower(line.text)
-    return _Mark("", "") if below else None
+    below = open_ones and line.begins_line and begins_lower(line.text)
+    return ListMark("", "") if below else None
 
 
 def _after_prose(
@@ -153,7 +179,7 @@ def _after_sentence(lists: list[_List], line: SourceLine, at: int) -> list[_List
     if lists and not line.begins_line:
         return lists  # a further sentence of an item
     if inline := list(_INLINE.finditer(line.text)):
-        mark = _Mark("()", inline[-1]["label"])
+        mark = ListMark("()", inline[-1]["label"])
         return [_List((at,), mark, completes=True, closed=True)]
     if _ANNOUNCES.search(line.text):
         return [_List((at,))]
@@ -166,7 +192,7 @@ def _after_item(
     lists: list[_List],
     lines: Sequence[SourceLine],
     at: int,
-    mark: _Mark,
+    mark: ListMark,
     *,
     nests: bool,
 ) -> list[_List]:
@@ -189,7 +215,7 @@ def _after_item(
 def _to_item(its_list: _List, lines: Sequence[SourceLine], at: int) -> EnumerationItem:
     line = lines[at]
     text = _MARK.sub("", line.text, count=1)
-    goes_on = _is_lower(text) or bool(_GOES_ON.search(text))
+    goes_on = begins_lower(text) or bool(_GOES_ON.search(text))
     its_list.completes |= goes_on or not _ENDED.search(text)
     if its_list.stems:
         stem = " ".join(lines[place].text for place in its_list.stems)
@@ -197,7 +223,7 @@ def _to_item(its_list: _List, lines: Sequence[SourceLine], at: int) -> Enumerati
         stems = its_list.stems
         return EnumerationItem(stems if needed else (), above=stems)
     finite = not AUXILIARIES.isdisjoint(word.lower() for word in words(text))
-    return EnumerationItem(fragment=_is_lower(text) or (goes_on and not finite))
+    return EnumerationItem(fragment=begins_lower(text) or (goes_on and not finite))
 
 
 def _changes(stem: str) -> bool:
@@ -207,7 +233,7 @@ def _changes(stem: str) -> bool:
     return denies or (bool(in_stem) and in_stem[-1] in STOP_WORDS)
 
 
-def _is_lower(text: str) -> bool:
+def begins_lower(text: str) -> bool:
     """Return whether it begins with a lower-case word; "pH" is a name."""
     first = text.lstrip("\"'\u201c\u2018*_([ ")
     word = re.match(r"[^\W\d_]+", first)
@@ -224,7 +250,7 @@ def _kind(label: str) -> str:
     return "upper" if label.isupper() else "letter"
 
 
-def _follows(label: str, following: str) -> bool:
+def follows(label: str, following: str) -> bool:
     """Return whether one label follows another: 1, 2; h, i; iii, iv."""
     if not label or not following:
         return False

@@ -86,6 +86,16 @@ _COUNTED = re.compile(
     re.IGNORECASE,
 )
 _MUCH_TIME = re.compile(r"(\bhow\s+much\s+(?:\w+\s+)?)time\b", re.IGNORECASE)
+# "List the rooms", "Which records must ...", "What are the criteria ...": the noun is
+# in the plural, by its ending or as one of the irregular plurals of general language.
+_PLURAL = r"(?:[a-z-]{2,}(?<!s)(?<!u)(?<!i)s|criteria|people|persons|men|women|data)"
+_SEVERAL = re.compile(
+    rf"^\W*(?:list|name|enumerate)\b|\ball\s+(?:the\s+)?{_PLURAL}\b"
+    rf"|\b(?:what|which)\s+(?:[a-z-]+\s+){{0,2}}?{_PLURAL}\s+[a-z]"
+    r"|\bwhat\s+(?:are|were)\b"
+    r"|\b(?:what|which|who)\b.*\b(?:include|comprise|consist)\b",
+    re.IGNORECASE,
+)
 _SHOUTED = 0.6
 _NEGATING = EXCEPTIONS | {"non"}  # negations, not part of the subject
 _NAME = re.compile(
@@ -126,6 +136,11 @@ class QuestionAnalysis:
     def in_capitals(self) -> bool:
         """True where most words have capitals, which then name nothing."""
         return _is_in_capitals(self.text)
+
+    @cached_property
+    def several(self) -> bool:
+        """Whether it asks for several things: "Which records must be kept?"."""
+        return bool(_SEVERAL.search(self.text))
 
     @cached_property
     def rule_numbers(self) -> tuple[Number, ...]:

@@ -55,6 +55,7 @@ def join_results(results: Sequence[QueryResult]) -> QueryResult:
         citations=tuple(chain.from_iterable(r.citations for r in moved)),
         removed=tuple(chain.from_iterable(r.removed for r in moved)),
         nearest=tuple(chain.from_iterable(r.nearest for r in moved)),
+        lists=tuple(chain.from_iterable(r.lists for r in moved)),
         conflicts=tuple(chain.from_iterable(r.conflicts for r in moved)),
         degradations=tuple(
             dict.fromkeys(chain.from_iterable(r.degradations for r in moved))

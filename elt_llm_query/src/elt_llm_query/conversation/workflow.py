@@ -415,6 +415,7 @@ class TurnWorkflow(Workflow):
                 "answer": text,
                 "statements": (_notice(text),),
                 "citations": (),
+                "lists": (),
                 "conflicts": (),
                 "nearest": result.citations,
             }

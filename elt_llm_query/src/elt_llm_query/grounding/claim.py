@@ -34,3 +34,6 @@ REFUSED_KEY = "refused"
 
 
 STATEMENTS_KEY = "statements"  # the statements that a model wrote, with their evidence
+
+
+LISTS_KEY = "lists"  # how much of the lists of the documents an answer quotes

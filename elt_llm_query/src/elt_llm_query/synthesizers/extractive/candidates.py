@@ -94,6 +94,8 @@ class Passage:
         below: For a passage with `beside`: whether it continues a retrieved source.
         parts: For a whole table: its passages.
         reading_of_head: For a whole table: its lead-in and its headers.
+        origin: Its collection, its document and its number in it; empty if unknown.
+        span_start: Where its text starts in the document.
     """
 
     label: str
@@ -115,6 +117,8 @@ class Passage:
     below: bool = False
     parts: tuple[Part, ...] = ()
     reading_of_head: str = ""
+    origin: tuple[str, str, int] = ("", "", 0)
+    span_start: int = 0
 
     @cached_property
     def above(self) -> Sentence:
@@ -163,6 +167,7 @@ class Candidate:
         opposed: Whether the sentence and the question differ in polarity.
         lead: The lead-ins above it that apply to it, outermost first.
         exact: Whether exactly these characters are quoted.
+        below: The text of the list that it leads in; empty for other sentences.
     """
 
     passage: int
@@ -176,6 +181,7 @@ class Candidate:
     opposed: bool = False
     lead: tuple[Part, ...] = ()
     exact: bool = False
+    below: str = ""
 
     def text_in(self, passages: Sequence[Passage]) -> str:
         """Return its text."""

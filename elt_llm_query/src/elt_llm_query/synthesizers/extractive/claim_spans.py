@@ -112,9 +112,12 @@ def drop_bare_leads(
 ) -> list[Candidate]:
     """Return the candidates without lead-ins whose list is in another passage.
 
-    "The official events are:" is no answer without its items.
+    "The official events are:" is no answer without its items. A list that can be read
+    from the document (`Candidate.below`) is quoted with them.
     """
-    return [c for c in candidates if not _is_bare_lead(passages[c.passage], c)]
+    return [
+        c for c in candidates if c.below or not _is_bare_lead(passages[c.passage], c)
+    ]
 
 
 def _is_bare_lead(passage: Passage, candidate: Candidate) -> bool:

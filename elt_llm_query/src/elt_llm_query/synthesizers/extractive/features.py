@@ -102,6 +102,8 @@ def _of_words(
     if not passage.whole:
         place = sentence_index(passage.text, candidate.start) or 0
     sentence = all_sentences[place]
+    if candidate.below:
+        sentence = read(f"{sentence.text}\n{candidate.below}")
     # "Uninsured" matches "not insured".
     other_form = sentence.signs.in_other_form(question.weights, question.read.signs)
     lead = passage.under(lead_text(candidate, passages)).stems

@@ -145,7 +145,7 @@ def _may_be_scored(
     """Return False for a fragment, and for text without a requested number."""
     if question.form is Form.NUMBER:
         return candidate.fit >= (1.0 if question.counted else UNCOUNTED)
-    text = candidate.text_in(passages)
+    text = f"{candidate.text_in(passages)}\n{candidate.below}".rstrip()
     if question.form is not Form.YES_NO and _says_nothing_new(question, text):
         return False
     ended = text.rstrip("\"'\u201d)").endswith((".", "!", "?", ";", ":"))

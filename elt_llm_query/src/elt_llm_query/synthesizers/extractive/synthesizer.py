@@ -25,7 +25,7 @@ from elt_llm_core.language.languages import ENGLISH, name_of
 from elt_llm_core.language.rule_numbers import rule_grammar
 from elt_llm_core.models.none import NoEmbedding
 from elt_llm_core.provenance import RuleSpan, is_generated
-from elt_llm_core.results import Degradation, DegradationKind
+from elt_llm_core.results import Degradation, DegradationKind, QuotedList
 from elt_llm_core.store import Collection
 from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.analysis.question import Form, QuestionAnalysis, analyse
@@ -33,6 +33,7 @@ from elt_llm_query.analysis.rule_reference import GOES_ON_KEY
 from elt_llm_query.analysis.term_match import match, rarity
 from elt_llm_query.grounding.claim import (
     CLAIMS_KEY,
+    LISTS_KEY,
     REFUSED_KEY,
     UNSERVED_KEY,
     WRITTEN_BY_KEY,
@@ -105,6 +106,11 @@ from elt_llm_query.synthesizers.extractive.single_rows import (
     is_rivalled,
     split_unnamed_rows,
 )
+from elt_llm_query.synthesizers.extractive.whole_lists import (
+    ListExtent,
+    ListReader,
+    WholeLists,
+)
 from elt_llm_query.synthesizers.extractive.whole_tables import (
     TableRows,
     keep_unnamed_tables,
@@ -115,6 +121,7 @@ from elt_llm_query.synthesizers.extractive.whole_tables import (
 from elt_llm_query.synthesizers.foreign_words import lacks_a_word
 
 GOES_ON = "The rule goes on after this."
+SHOWN = "{shown} of {total} items of this list are shown."
 # The rules that analyse a question and score sentences are written for English. For
 # other languages the nearest sentences are shown, labelled as such, with the reason.
 SERVED = frozenset([ENGLISH])
@@ -128,6 +135,7 @@ _WHOLE_KINDS = {
     "relationship": "relationship related",
 }
 _SHEETS = frozenset(["fact_sheet", "relationship"])
+_CHARACTERS_BELOW = 200  # the same of the list below a lead-in
 _CHARACTERS = 600  # limit for an embedded sentence; longer ones are lists or tables
 
 
@@ -166,6 +174,22 @@ class ExtractiveOptions(Strategy[BaseSynthesizer]):
         return ExtractiveSynthesizer(None if none else models.embedder, self)
 
 
+class QuotedAnswer(NamedTuple):
+    """An answer or a refusal: its text, its quotes, and what belongs to its lists.
+
+    Attributes:
+        text: The labelled text.
+        claims: Its quotes; empty for a refusal.
+        extents: How much of each list it quotes.
+        brought: The chunks that were added to complete a list.
+    """
+
+    text: str
+    claims: Sequence[Claim] = ()
+    extents: Sequence[ListExtent] = ()
+    brought: Sequence[TextNode] = ()
+
+
 class Compared(NamedTuple):
     """The candidates of a question, the compared ones, and the comparison.
 
@@ -195,6 +219,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         vectors: Looks up stored vectors of sources; others are embedded.
         beside: Look up what belongs to a source: the other rows of its small table, and
             the lead-ins above it.
+        lists: Reads the lists around a quote from the documents.
     """
 
     def __init__(
@@ -203,8 +228,10 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         limits: ExtractiveOptions | None = None,
         vectors: Lookup | None = None,
         beside: Sequence[CollectionStep] = (),
+        lists: ListReader | None = None,
     ) -> None:
         super().__init__()
+        self._lists = lists or ListReader()
         self._embedder = embedder
         self.limits = limits or ExtractiveOptions()
         self._vectors = vectors
@@ -221,7 +248,10 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         """
         vectors = stored_vectors(collections)
         beside = [step.over(collections, where) for step in self._beside]
-        return ExtractiveSynthesizer(self._embedder, self.limits, vectors, beside)
+        lists = ListReader(collections, where)
+        return ExtractiveSynthesizer(
+            self._embedder, self.limits, vectors, beside, lists
+        )
 
     def read(
         self, nodes: Sequence[NodeWithScore]
@@ -256,7 +286,12 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         bundle = QueryBundle(query) if isinstance(query, str) else query
         nodes = [n for n in nodes if not is_generated(n.node)]
         passages, beside = self.read(nodes)
-        text, claims = self.answer(bundle, passages)
+        text, claims, extents, added = self._answer(bundle, passages)
+        beside += [NodeWithScore(node=node, score=0.0) for node in added]
+        passages += [
+            replace(to_passage(node, i), beside=True)
+            for i, node in enumerate(added, len(passages) + 1)
+        ]
         refused = not claims
         metadata: dict[str, Any] = {WRITTEN_BY_KEY: False}
         retrieved = passages[: len(nodes)]
@@ -272,9 +307,16 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         if brought := [n for n in beside if n.node.node_id in quoted]:
             labels = [p.label for p in passages if not p.beside or p.node_id in quoted]
             nodes = list(LabelSources().postprocess_nodes([*nodes, *brought]))
-            claims = with_labels(claims, labels, nodes)
-            text = _write(claims)
-        metadata |= {CLAIMS_KEY: claims, REFUSED_KEY: refused}
+            relabelled = with_labels(claims, labels, nodes)
+            now = dict(zip(claims, relabelled, strict=True))
+            extents = [one._replace(last=now[one.last]) for one in extents]
+            claims = relabelled
+            text = _write(claims, extents)
+        metadata |= {
+            CLAIMS_KEY: [*claims],
+            REFUSED_KEY: refused,
+            LISTS_KEY: [_to_quoted_list(one) for one in extents],
+        }
         sources = [*nodes, *(additional_source_nodes or [])]
         return Response(text, source_nodes=sources, metadata=metadata)
 
@@ -290,15 +332,28 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         self, bundle: QueryBundle, passages: Sequence[Passage]
     ) -> tuple[str, list[Claim]]:
         """Return the labelled answer and its claims; without claims a refusal."""
+        written = self._answer(bundle, passages)
+        return written.text, list(written.claims)
+
+    def _answer(self, bundle: QueryBundle, passages: Sequence[Passage]) -> QuotedAnswer:
+        """Return the answer with its claims and lists."""
         question = analyse(bundle.query_str)
         retrieved = [p for p in passages if not p.beside]
         claims = rule_claims(question, retrieved)
         claims = claims or section_claims(question, retrieved, self.limits.most)
         if claims := with_stems(claims, passages):
             goes_on = any(p.goes_on for p in retrieved)
-            return _write(claims) + f"\n{GOES_ON}" * goes_on, claims
+            return QuotedAnswer(_write(claims) + f"\n{GOES_ON}" * goes_on, claims)
         passages = [p for p in passages if is_served(p)]
-        passages += read_tables(passages)
+        if whole := self._lists.below_heading(question, passages):
+            return _to_answer(whole)
+        return self._choose_and_quote(bundle, passages + read_tables(passages))
+
+    def _choose_and_quote(
+        self, bundle: QueryBundle, passages: Sequence[Passage]
+    ) -> QuotedAnswer:
+        """Return the chosen sentences with what belongs to them, or a refusal."""
+        question = analyse(bundle.query_str)
         compared = self.compare(bundle, passages)
         best = rank(question, _score(question, compared, passages))
         good = keep_proven(best, self.limits)
@@ -309,19 +364,21 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         near = (s for s in good if not self._strange(question, s, passages))
         chosen = choose(near, question, passages, self.limits)
         if not chosen:
-            return refusal(passages, best, why_unanswered(question)), []
+            return QuotedAnswer(refusal(passages, best, why_unanswered(question)))
         quoted = with_namesakes(chosen, compared.everything, passages)
         pieces = [part for c in quoted for part in parts_of(passages, c)]
         pieces = with_leads(question, with_antecedents(pieces, passages), passages)
         claims = [claim_of(passages[c.passage], c) for c in pieces]
         claims = with_stems(claims, passages)
+        whole = self._lists.complete(question, quoted, claims, passages)
         table = bool(passages[chosen[0].candidate.passage].parts)
         rows = [] if table else compared.unnamed
+        reason = why_not_enough(question, " ".join(c.text for c in whole.claims))
         if question.form is Form.NUMBER and _is_in_rows(chosen[0], rows):
-            return refusal(passages, best, WHICH_ROW), []
-        if reason := why_not_enough(question, " ".join(c.text for c in claims)):
-            return refusal(passages, best, reason), []
-        return _write(claims), claims
+            reason = WHICH_ROW
+        if reason:
+            return QuotedAnswer(refusal(passages, best, reason))
+        return _to_answer(whole)
 
     def compare(self, bundle: QueryBundle, passages: Sequence[Passage]) -> Compared:
         """Return the candidates of the passages, and those compared by meaning.
@@ -338,7 +395,9 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
             return Compared([], [], [], [])
         weights = rarity(question.weights, vocabularies)
         leads = LeadFinder(passages)
-        candidates = drop_opposed(find_candidates(question, passages, weights, leads))
+        candidates = find_candidates(question, passages, weights, leads)
+        candidates = self._lists.with_lists(candidates, passages, weights)
+        candidates = drop_opposed(candidates)
         candidates, unnamed = split_unnamed_rows(question, candidates, passages)
         candidates = drop_single_rows(question, candidates, passages)
         candidates = keep_unnamed_tables(question, candidates, passages)
@@ -373,8 +432,30 @@ def _is_in_rows(best: ScoredCandidate, unnamed: Sequence[Candidate]) -> bool:
     return any(row.own >= CLOSE * best.candidate.own for row in unnamed)
 
 
-def _write(claims: Sequence[Claim]) -> str:
-    return "\n".join(f"{c.text} [{c.label}]" for c in claims)
+def _write(claims: Sequence[Claim], extents: Sequence[ListExtent] = ()) -> str:
+    """Return the labelled quotes; a list that is not whole is followed by its count."""
+    cut = {one.last: one for one in extents if one.shown < one.total}
+    lines = []
+    for claim in claims:
+        lines.append(f"{claim.text} [{claim.label}]")
+        if claim in cut:
+            one = cut[claim]
+            lines.append(SHOWN.format(shown=one.shown, total=one.total))
+    return "\n".join(lines)
+
+
+def _to_answer(whole: WholeLists) -> QuotedAnswer:
+    text = _write(whole.claims, whole.extents)
+    return QuotedAnswer(text, whole.claims, whole.extents, whole.brought)
+
+
+def _to_quoted_list(extent: ListExtent) -> QuotedList:
+    return QuotedList(
+        lead=extent.lead,
+        node_id=extent.last.node_id,
+        shown=extent.shown,
+        total=extent.total,
+    )
 
 
 def _quote_whole(passages: Sequence[Passage]) -> list[Claim]:
@@ -457,6 +538,8 @@ def to_passage(node: Any, number: int, vector: Vector | None = None) -> Passage:
         if place.document_id
         else None,
         vector=vector,
+        origin=(place.collection, place.document_id, place.ordinal),
+        span_start=place.span_start,
     )
 
 
@@ -470,7 +553,8 @@ def _to_embed(passages: Sequence[Passage], candidate: Candidate) -> EmbeddedSent
     """Return the text of a candidate for embedding; a row gets its headers."""
     passage = passages[candidate.passage]
     source = EmbeddedSource(passage.full_reading.text, passage.vector)
-    text = passage.text[candidate.start : candidate.end]
+    below = candidate.below[:_CHARACTERS_BELOW]
+    text = f"{candidate.text_in(passages)} {below}".strip()
     piece = passage.full_reading.text if passage.whole else text
     heading = f"{passage.heading} {lead_text(candidate, passages)}".strip()
     return EmbeddedSentence(piece[:_CHARACTERS], heading[:_CHARACTERS], source)

@@ -1,0 +1,484 @@
+"""Lists quoted whole: the lead-in with all items, also those of other chunks.
+
+"No record shall be destroyed where:" with two of its six items would look like the
+whole list. The rest is read from the document. Where items are missing from an answer,
+their number is known, and the answer says so.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from llama_index.core.schema import TextNode
+
+from elt_llm_core import provenance
+from elt_llm_core.document import BlockKind
+from elt_llm_core.store import Collection
+from elt_llm_query.analysis.document_lists import (
+    Extent,
+    ListBlock,
+    ReadList,
+    list_around,
+    list_below,
+    may_lead,
+    read_blocks,
+)
+from elt_llm_query.analysis.lexicon import STOP_WORDS
+from elt_llm_query.analysis.question import QuestionAnalysis
+from elt_llm_query.analysis.read_sentence import read, sentences
+from elt_llm_query.analysis.stems import stem
+from elt_llm_query.analysis.term_match import coverage, match
+from elt_llm_query.grounding.claim import Claim
+from elt_llm_query.synthesizers.extractive.candidates import Candidate, Passage
+
+# Chunks before and after a quote in which its list is looked for: rule books have one
+# chunk for each rule, and a list with its sub-rules may have some fifty.
+BEFORE, AFTER = 24, 80
+LONGEST = 6000  # characters of a list that is quoted; three pages of text
+
+
+class ListExtent(NamedTuple):
+    """How much of a list an answer quotes.
+
+    Attributes:
+        last: The last claim of it.
+        lead: Its lead-in, on one line.
+        shown: The number of its quoted items.
+        total: The number of its items.
+    """
+
+    last: Claim
+    lead: str
+    shown: int
+    total: int
+
+
+class WholeLists(NamedTuple):
+    """Claims with whole lists, how much of each list they quote, and added chunks."""
+
+    claims: list[Claim]
+    extents: list[ListExtent]
+    brought: list[TextNode]
+
+
+@dataclass(frozen=True)
+class _Stretch:
+    """The part of a document around a quote: its blocks and its chunks."""
+
+    document: tuple[str, str]
+    text: str
+    blocks: Sequence[ListBlock]
+    nodes: Sequence[TextNode]
+
+    def find(self, start: int, end: int) -> ReadList | None:
+        """Return the list whose lead-in ends inside a span."""
+        for at, block in enumerate(self.blocks):
+            if start < block.end <= end + 1:
+                led = list_below(self.blocks, at)
+                if led is not None and not led.heading:
+                    return led
+        return None
+
+    def led_by_paragraph(self, start: int) -> ReadList | None:
+        """Return the list that the paragraph around a position leads in."""
+        for at, block in enumerate(self.blocks):
+            if block.start <= start < block.end:
+                led = list_below(self.blocks, at)
+                return None if led is None or led.heading else led
+        return None
+
+    def below_heading(self, section: str) -> ReadList | None:
+        """Return the list directly below the heading of a section."""
+        last = section.rpartition(" > ")[2]
+        for at, block in enumerate(self.blocks):
+            if block.kind is BlockKind.HEADING and block.text.strip() == last:
+                return list_below(self.blocks, at)
+        return None
+
+    def around(self, start: int) -> ReadList | None:
+        """Return the list with an item at a position."""
+        for at, block in enumerate(self.blocks):
+            if block.start <= start < block.end:
+                return list_around(self.blocks, at)
+        return None
+
+    def holder(self, extent: Extent) -> TextNode | None:
+        """Return the first chunk that contains a span."""
+        for node in self.nodes:
+            place = provenance.read(node)
+            if place.span_start <= extent[0] and extent[1] <= place.span_end:
+                return node
+        return None
+
+
+class ListReader:
+    """Reads the lists around quotes from the documents of collections.
+
+    Args:
+        collections: The collections that are searched; without any, no list is read.
+        where: The filter of the question; chunks that it excludes are not quoted.
+    """
+
+    def __init__(
+        self,
+        collections: Sequence[Collection] = (),
+        where: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._collections = {c.name: c for c in collections}
+        self._where = dict(where or {})
+        self._stretches: dict[tuple[str, str, int], _Stretch | None] = {}
+
+    def with_lists(
+        self,
+        candidates: Sequence[Candidate],
+        passages: Sequence[Passage],
+        weights: Mapping[str, float],
+    ) -> list[Candidate]:
+        """Return the candidates, lead-ins with the text of the list below them.
+
+        The words of the list count as words of its lead-in.
+
+        Args:
+            candidates: Pieces of the passages.
+            passages: The sources.
+            weights: Weight of each stem of the question.
+        """
+        return [
+            self._with_list(candidate, passages, weights) for candidate in candidates
+        ]
+
+    def _with_list(
+        self,
+        candidate: Candidate,
+        passages: Sequence[Passage],
+        weights: Mapping[str, float],
+    ) -> Candidate:
+        passage, text = passages[candidate.passage], candidate.text_in(passages)
+        below = ""
+        if may_lead(text) and not passage.whole:
+            below = self._text_below(passage, candidate)
+        if not below:
+            return candidate
+        own = coverage(weights, ((read(f"{text}\n{below}").stems, 1.0),))
+        covered = max(candidate.coverage, own)
+        return replace(candidate, below=below, own=own, coverage=covered)
+
+    def _text_below(self, passage: Passage, candidate: Candidate) -> str:
+        """Return the text of the list that a sentence leads in, or an empty string."""
+        stretch, base = self._stretch(passage), passage.span_start
+        if stretch is None:
+            return ""
+        led = stretch.find(base + candidate.start, base + candidate.end)
+        if led is None:
+            return ""
+        return "\n".join(stretch.text[s:e] for item in led.items for s, e in item)
+
+    def complete(
+        self,
+        question: QuestionAnalysis,
+        chosen: Iterable[Candidate],
+        claims: Sequence[Claim],
+        passages: Sequence[Passage],
+    ) -> WholeLists:
+        """Return the claims with the lists of the chosen sentences quoted whole.
+
+        A list is quoted whole if a chosen sentence leads it in, or if the question asks
+        for several things and a chosen sentence is an item of a list about them. Other
+        lists of which the claims quote a lead-in are counted only.
+
+        Args:
+            question: The question.
+            chosen: The sentences and rows that were chosen as the answer.
+            claims: The quotes for them, with lead-ins and further sentences.
+            passages: The sources.
+        """
+        whole = WholeLists([*claims], [], [])
+        quoted: list[ReadList] = []
+        for candidate in chosen:
+            passage = passages[candidate.passage]
+            led = self._list_of(question, candidate, passage)
+            stretch = self._stretch(passage)
+            if stretch is not None and led is not None and led not in quoted:
+                quoted.append(led)
+                _quote_whole(whole, led, stretch, passages)
+        self._count_others(whole, passages)
+        return whole
+
+    def _list_of(
+        self, question: QuestionAnalysis, candidate: Candidate, passage: Passage
+    ) -> ReadList | None:
+        stretch = self._stretch(passage)
+        if stretch is None or passage.parts:
+            return None
+        start = passage.span_start + candidate.start
+        led = stretch.find(start, passage.span_start + candidate.end)
+        if led is not None or not question.several or passage.whole:
+            return led
+        if led := stretch.led_by_paragraph(start):
+            return led
+        led = stretch.around(start)
+        if led is None:
+            return None
+        lead = stretch.text[slice(*led.lead)]
+        item = candidate.text_in((passage,) * (candidate.passage + 1))
+        return led if _is_asked(question, lead, item, passage) else None
+
+    def below_heading(
+        self, question: QuestionAnalysis, passages: Sequence[Passage]
+    ) -> WholeLists | None:
+        """Return the list below the one heading that a question asks for, or None.
+
+        "What are the contraindications of X?" is answered by the list under the heading
+        "Contraindications" in the document about X, whether or not it was found.
+
+        Args:
+            question: The question.
+            passages: The sources; lists of their documents are looked for.
+        """
+        if not question.several:
+            return None
+        lists: list[tuple[ReadList, _Stretch]] = []
+        documents = dict.fromkeys(p.origin[:2] for p in passages if p.origin[1])
+        for name, document in documents:
+            near = [p for p in passages if p.origin[:2] == (name, document)]
+            lists += self._lists_below(question, name, document, near)
+        if len(lists) != 1:
+            return None
+        whole = WholeLists([], [], [])
+        _quote_whole(whole, *lists[0], passages)
+        return whole if whole.claims else None
+
+    def _lists_below(
+        self,
+        question: QuestionAnalysis,
+        name: str,
+        document: str,
+        near: Sequence[Passage],
+    ) -> Iterator[tuple[ReadList, _Stretch]]:
+        """Yield the lists of a document below a heading that the question names."""
+        home = self._collections.get(name)
+        if home is None:
+            return
+        asked = frozenset(question.weights)
+        known = frozenset[str]().union(*(p.stems for p in near))
+        seen: set[str] = set()
+        for one in home.outline(document):
+            if one.section in seen:
+                continue
+            seen.add(one.section)
+            stems = _content_stems(one.section.rpartition(" > ")[2])
+            rest = [term for term in asked if not match(term, stems)]
+            names = question.names | read(one.section).stems
+            if not stems or any(not match(term, asked) for term in stems):
+                continue
+            if all(match(t, names) and match(t, known) for t in rest):
+                stretch = self._read(home, document, one.ordinal)
+                led = stretch.below_heading(one.section) if stretch else None
+                if stretch is not None and led is not None:
+                    yield led, stretch
+
+    def _count_others(self, whole: WholeLists, passages: Sequence[Passage]) -> None:
+        """Note the lists of which the claims quote the lead-in and some items."""
+        by_id = {p.node_id: p for p in passages}
+        known = {extent.lead for extent in whole.extents}
+        for claim in whole.claims:
+            passage = by_id.get(claim.node_id)
+            stretch = self._stretch(passage) if passage else None
+            if passage is None or stretch is None or passage.whole:
+                continue
+            base = passage.span_start
+            led = stretch.find(base + claim.start, base + claim.end)
+            if led is None:
+                continue
+            lead = " ".join(stretch.text[slice(*led.lead)].split())
+            if lead in known:
+                continue
+            known.add(lead)
+            shown, last = _count(led, whole.claims, passage, by_id)
+            if last is not None:
+                whole.extents.append(ListExtent(last, lead, shown, len(led.items)))
+
+    def _stretch(self, passage: Passage) -> _Stretch | None:
+        """Return the document around a passage; None where it cannot be read."""
+        name, document, ordinal = passage.origin
+        key = name, document, ordinal
+        if key not in self._stretches:
+            home = self._collections.get(name)
+            self._stretches[key] = (
+                self._read(home, document, ordinal) if home and document else None
+            )
+        return self._stretches[key]
+
+    def _read(self, home: Collection, document: str, ordinal: int) -> _Stretch | None:
+        outline = home.outline(document)
+        near = [
+            one.node_id
+            for one in outline
+            if ordinal - BEFORE <= one.ordinal <= ordinal + AFTER
+        ]
+        if self._where:
+            allowed = home.ids(self._where)
+            near = [node for node in near if node in allowed]
+        known = home.nodes(near)
+        nodes = [known[node] for node in near if node in known]
+        if not nodes:
+            return None
+        places = [provenance.read(node) for node in nodes]
+        first = min(p.span_start for p in places)
+        last = max(p.span_end for p in places)
+        rules = _rule_starts(places)
+        text = home.document_text(document)
+        blocks = [
+            ListBlock(b.start, b.end, text[b.start : b.end], b.kind, _rule(b, rules))
+            for b in home.blocks(document)
+            if first <= b.start and b.end <= last
+        ]
+        return _Stretch((home.name, document), text, read_blocks(blocks), nodes)
+
+
+def _quote_whole(
+    whole: WholeLists,
+    led: ReadList,
+    stretch: "_Stretch",
+    passages: Sequence[Passage],
+) -> None:
+    """Replace the claims inside a list by claims of all of it."""
+    inside = [c for c in whole.claims if _is_inside(c, led, stretch, passages)]
+    place = whole.claims.index(inside[0]) if inside else len(whole.claims)
+    quotes, shown = _quote_list(stretch, led)
+    if not quotes or not shown:
+        return
+    known = {p.node_id for p in passages} | {n.node_id for n in whole.brought}
+    for node, _ in quotes:
+        if node.node_id not in known:
+            known.add(node.node_id)
+            whole.brought.append(node)
+    labels = {p.node_id: p.label for p in passages}
+    labels |= {
+        n.node_id: f"S{len(passages) + i}" for i, n in enumerate(whole.brought, 1)
+    }
+    new = [
+        Claim(labels[n.node_id], n.node_id, c.start, c.end, c.text) for n, c in quotes
+    ]
+    kept = [c for c in whole.claims if c not in inside]
+    place = min(place, len(kept))
+    whole.claims[:] = [*kept[:place], *new, *kept[place:]]
+    lead = " ".join(stretch.text[slice(*led.lead)].split())
+    whole.extents.append(ListExtent(new[-1], lead, shown, len(led.items)))
+
+
+def _rule_starts(places: Iterable[provenance.Provenance]) -> dict[int, str]:
+    """Return the rule that begins at each position; a chunk may continue one."""
+    starts: dict[str, int] = {}
+    for place in places:
+        for span in place.rule_spans:
+            starts.setdefault(span.rule.lower(), span.start)
+    return {start: rule for rule, start in starts.items()}
+
+
+def _rule(block: Any, rules: Mapping[int, str]) -> str:
+    if block.kind is BlockKind.TABLE_ROW:
+        return ""
+    return str(block.number).lower() or rules.get(block.start, "")
+
+
+def _content_stems(heading: str) -> frozenset[str]:
+    words = (w for w in read(heading).words if w.isalpha())
+    return frozenset(stem(w) for w in words if w.lower() not in STOP_WORDS)
+
+
+def _is_asked(
+    question: QuestionAnalysis, lead: str, item: str, passage: Passage
+) -> bool:
+    """Return whether a lead-in, with its heading, says what the question asks about.
+
+    It has a content word of the question that the item lacks, or all of them.
+    """
+    above = read(f"{passage.heading}\n{lead}").stems
+    own, opening = read(item).stems, read(lead).stems
+    telling = [term for term, weight in question.weights.items() if weight == 1]
+    if all(match(term, above) for term in telling):
+        return True
+    return any(match(term, opening) and not match(term, own) for term in telling)
+
+
+def _is_inside(
+    claim: Claim,
+    led: ReadList,
+    stretch: _Stretch,
+    passages: Sequence[Passage],
+) -> bool:
+    """Return whether a claim quotes a part of a list of the document."""
+    home = next((p for p in passages if p.node_id == claim.node_id), None)
+    if home is None or home.origin[:2] != stretch.document:
+        return False
+    start, end = home.span_start + claim.start, home.span_start + claim.end
+    return start < led.end and led.lead[0] < end
+
+
+def _quote_list(
+    stretch: _Stretch, led: ReadList
+) -> tuple[list[tuple[TextNode, Claim]], int]:
+    """Return the quotes of a list by chunk, and the number of its quoted items.
+
+    A list is cut after a whole item, where it is too long or a chunk is missing.
+    """
+    lead = _lead_sentence(stretch.text, led.lead)
+    parts: list[Extent] = [lead]
+    shown = 0
+    length = 0
+    for item in led.items:
+        length += sum(end - start for start, end in item)
+        if (shown and length > LONGEST) or not all(map(stretch.holder, item)):
+            break
+        parts += item
+        shown += 1
+    placed = [(node, part) for part in parts if (node := stretch.holder(part))]
+    quotes = []
+    for _, group in groupby(placed, key=lambda one: one[0].node_id):
+        several = list(group)
+        node = several[0][0]
+        base = provenance.read(node).span_start
+        start, end = several[0][1][0] - base, several[-1][1][1] - base
+        text = _wording(node, [(s - base, e - base) for _, (s, e) in several])
+        quotes.append((node, Claim("", node.node_id, start, end, text)))
+    return quotes, shown if len(placed) == len(parts) else 0
+
+
+def _lead_sentence(text: str, lead: Extent) -> Extent:
+    """Return the last sentence of a lead-in, which introduces the list."""
+    start, end = lead
+    inside = sentences(text[start:end])
+    return (start + inside[-1].start, start + inside[-1].end) if inside else lead
+
+
+def _wording(node: TextNode, parts: Sequence[Extent]) -> str:
+    """Return the parts of a chunk, each on a line; a table row with its headers."""
+    place = provenance.read(node)
+    if place.kind == BlockKind.TABLE_ROW and place.index_text:
+        return " ".join(place.index_text.split())
+    lines = (" ".join(node.text[start:end].split()) for start, end in parts)
+    return "\n".join(line for line in lines if line)
+
+
+def _count(
+    led: ReadList,
+    claims: Sequence[Claim],
+    passage: Passage,
+    by_id: Mapping[str, Passage],
+) -> tuple[int, Claim | None]:
+    """Return how many items the claims quote, and the last claim that quotes one."""
+    shown = 0
+    last: Claim | None = None
+    for item in led.items:
+        start, end = item[0]
+        for claim in claims:
+            home = by_id.get(claim.node_id)
+            if home is None or home.origin[:2] != passage.origin[:2]:
+                continue
+            begin = home.span_start + claim.start
+            if begin <= start and end <= home.span_start + claim.end + 1:
+                shown, last = shown + 1, claim
+                break
+    return shown, last
