@@ -4,6 +4,7 @@ import pytest
 from llama_index.core.schema import QueryBundle
 
 from answer_world import node, respond
+from elt_llm_core.config.loader import load_config
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding
@@ -15,6 +16,7 @@ from elt_llm_query.analysis.definition import (
     grade,
 )
 from elt_llm_query.grounding.labels import LabelSources
+from elt_llm_query.query import query_collections
 from elt_llm_query.retrieval.hybrid import (
     Breadth,
     HybridRetriever,
@@ -52,6 +54,63 @@ LIST = (
 )
 def test_what_defines_a_term(text):
     assert defines("reader", text)
+
+
+WORDING = "By {term} the library understands {definition}"
+WORDED = "By Quiet Hour the library understands the time from eight to nine."
+
+
+@pytest.mark.parametrize("term", ["Quiet Hour", "quiet hours"])
+def test_a_wording_is_a_definition(term):
+    assert grade(term, WORDED) < TOLD
+    assert grade(term, WORDED, (WORDING,)) == 1.0
+    assert defined_inside(term, f"It rains. {WORDED} Go home.", (WORDING,))
+
+
+@pytest.mark.parametrize("term", ["Hour", "library", "time", ""])
+def test_a_wording_defines_its_own_term_alone(term):
+    assert grade(term, WORDED, (WORDING,)) < TOLD
+    assert not defined_inside(term, WORDED, (WORDING,))
+
+
+def fill_quiet(tmp_path, count: int) -> Store:
+    """A store in which `count` chunks use the term and one defines it."""
+    uses = [f"Quiet Hour at desk {n}." for n in range(count)]
+    parts = [("Rooms", text) for text in (*uses, WORDED)]
+    store = Store(tmp_path)
+    content = {"rules": [make_document("Rules", parts)]}
+    fill(store, Models(HashEmbedding()), content)
+    return store
+
+
+def test_a_wording_is_retrieved_first(tmp_path):
+    store = fill_quiet(tmp_path, 30)
+    members = [KeywordRetriever(store.open("rules"), 5)]
+    breadth = Breadth(each=5, total=5)
+
+    def texts(*wordings: str) -> list[str]:
+        retriever = HybridRetriever(members, breadth=breadth, wordings=wordings)
+        return [n.node.text for n in retriever.retrieve("What is a Quiet Hour?")]
+
+    assert WORDED not in texts()
+    assert texts(WORDING)[0] == WORDED
+    store.close()
+
+
+def test_wordings_of_the_configuration_reach_a_question(tmp_path):
+    store, models = fill_quiet(tmp_path, 3), Models(HashEmbedding())
+
+    def answer(*wordings: str) -> str:
+        over = {"consumer": {"definition_patterns": list(wordings)}}
+        config = load_config(environ={}, overrides=over)
+        question = "What does Quiet Hour mean?"
+        return query_collections(
+            ["rules"], question, store=store, config=config, models=models
+        ).answer
+
+    assert WORDED not in answer()
+    assert answer(WORDING).startswith(WORDED)
+    store.close()
 
 
 def test_what_does_not_define_it():

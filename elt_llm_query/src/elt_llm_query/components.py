@@ -61,6 +61,18 @@ class OverCollections(Protocol):
 
 
 @runtime_checkable
+class ReadsWordings(Protocol):
+    """A component of any stage that recognises definitions by their wording."""
+
+    def with_wordings(self, wordings: Sequence[str]) -> Self:
+        """Return a copy that knows further forms of a definition.
+
+        Args:
+            wordings: Sentences with `{term}` and `{definition}`.
+        """
+
+
+@runtime_checkable
 class KeepsTime(Protocol):
     """A reranker that enforces its own time limit; any other runs in a thread."""
 

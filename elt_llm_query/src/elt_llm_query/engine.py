@@ -18,7 +18,7 @@ from elt_llm_core.models.none import NoEmbedding
 from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_core.store import Collection
 from elt_llm_core.strategy import Models, Strategy
-from elt_llm_query.components import OverCollections, Postprocessor
+from elt_llm_query.components import OverCollections, Postprocessor, ReadsWordings
 from elt_llm_query.grounding.labels import LabelSources
 from elt_llm_query.llm_calls import require_llm
 from elt_llm_query.plan import SearchPlan
@@ -62,7 +62,8 @@ def build_engine(
 
     Args:
         collections: The collections to search.
-        config: The settings; only the section `query` is used.
+        config: The settings; the section `query` and the wordings of definitions are
+            used.
         models: The embedder and, for written answers, the language model.
         log: Records the stages, and a degradation for each that is skipped because its
             model or package is missing.
@@ -130,6 +131,7 @@ class _Assembly:
             num_queries=self._num_queries(),
             transforms=self.transforms(),
             log=self.log,
+            wordings=plan.config.consumer.definition_patterns,
         )
 
     def transforms(self) -> dict[str, SearchTransform]:
@@ -238,7 +240,10 @@ class _Assembly:
         return components
 
     def _over_collections(self, component: T) -> T:
-        """Return the component; one that reads collections gets those of the plan."""
+        """Return the component with the collections and wordings that it reads."""
+        if isinstance(component, ReadsWordings):
+            wordings = self.plan.config.consumer.definition_patterns
+            component = component.with_wordings(wordings)
         if isinstance(component, OverCollections):
             return component.over(self.plan.collections, self.plan.where)
         return component

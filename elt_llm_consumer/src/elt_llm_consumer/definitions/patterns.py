@@ -9,6 +9,7 @@ import re
 
 from elt_llm_core.language.languages import ENGLISH
 from elt_llm_core.language.stop_words import stop_words
+from elt_llm_query.analysis.wordings import LIST_MARKS
 
 QUOTE_OPEN = "[\"\u201c\u201f\u201e\u2018'\u00ab]"
 QUOTE_CLOSE = "[\"\u201d\u201c\u2019'\u00bb]"
@@ -86,11 +87,7 @@ NEXT_ONE = re.compile(
 BOUNDARY = re.compile(
     r"(?:^|(?<=[.;:!?])[\"'\u201d\u2019)]*\s+|(?<=[.;:!?])[\"\u201d\u2019)]+\s+|\n+)"
 )
-LEAD = re.compile(
-    r"\s*(?:(?:[-*+\u2022\u00b7\u25aa]|\d{1,3}(?:\.\d{1,3})+|"
-    r"\(?(?:\d{1,3}(?:\.\d{1,3})*|[a-z]|[ivx]{1,4}|[A-Z]{1,2}\d+(?:\.\d+)*|"
-    r"\d{1,3}[a-z]\d{0,2}[a-z]?)[.)])\s+)+"
-)
+LEAD = LIST_MARKS
 PREFACE = re.compile(
     r"\s*(?:(?:In|For|Under|Within|Throughout|As\s+used\s+in|When\s+used\s+in|Where"
     r"\s+used"

@@ -7,9 +7,7 @@ a definition without a score, and the only one of its term in the document.
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
 
-from elt_llm_consumer.definitions import patterns
 from elt_llm_consumer.definitions.definition_records import (
     Definition,
     DefinitionSource,
@@ -22,14 +20,9 @@ from elt_llm_consumer.definitions.definition_sentences import (
 )
 from elt_llm_consumer.definitions.terms import fold
 from elt_llm_core.language.sentences import sentence_spans
+from elt_llm_query.analysis.wordings import match_wording
 
 FOUND_BY = "wording"
-_TERM = r"(?P<term>[^,;:.!?\n]{1,90}?)"  # as long as the terms of known shapes
-_DEFINITION = r"(?P<definition>\S.*?)"
-_FIELDS = {"{term}": _TERM, "{definition}": _DEFINITION}
-_STARTS = rf"^(?:{patterns.LEAD.pattern})?\s*"
-# A term at the end goes to the next punctuation, a definition to the end.
-_ENDS = {"{term}": r"(?=\s*(?:[,;:.!?)]|$))", "{definition}": r"\s*$"}
 
 
 def add_worded(
@@ -61,27 +54,9 @@ def _find(
 ) -> Iterator[Definition]:
     for unit in units:
         for start, end in sentence_spans(unit.text):
-            for wording in wordings:
-                match = _compile(wording).search(unit.text[start:end])
-                if match and clean_term(match["term"]):
-                    yield _definition(text, unit, start, match, wording)
-                    break
-
-
-@cache
-def _compile(wording: str) -> re.Pattern[str]:
-    """The wording as a regular expression for one sentence, in any case."""
-    parts = re.split(r"(\{\w+\})", wording.strip())
-    parts = [part for part in parts if part]
-    expressions = [
-        _FIELDS.get(part) or r"\s+".join(map(re.escape, part.strip().split()))
-        for part in parts
-    ]
-    begin = _STARTS if parts[0] in _FIELDS else r"(?<!\w)"
-    return re.compile(
-        begin + r"\s*".join(expressions) + _ENDS.get(parts[-1], ""),
-        re.IGNORECASE | re.DOTALL,
-    )
+            if hit := match_wording(unit.text[start:end], wordings):
+                wording, match = hit
+                yield _definition(text, unit, start, match, wording)
 
 
 def _definition(

@@ -4,10 +4,12 @@ Only the exact term counts: the definition of a longer term that contains it doe
 """
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from elt_llm_query.analysis.stems import words
+from elt_llm_query.analysis.wordings import worded_terms
 
 PLAIN = 0.9  # grade from which the form alone makes a text a definition
 TOLD = 0.7  # grade from which it is preferred to texts that only use the term
@@ -47,10 +49,18 @@ class ListItem(NamedTuple):
     start: int
 
 
-def grade(term: str, text: str) -> float:
-    """Return how clearly the text begins by defining the term, 0 to 1."""
+def grade(term: str, text: str, wordings: Sequence[str] = ()) -> float:
+    """Return how clearly the text begins by defining the term, 0 to 1.
+
+    Args:
+        term: The term.
+        text: A sentence or a row.
+        wordings: Further forms of a definition, in which the term is defined plainly.
+    """
     if not words(term):
         return 0.0
+    if _is_worded(term, text, wordings):
+        return 1.0
     opening = _opening_pattern(term).match(text)
     best = max(
         (_grade_of(opening.lastgroup) if opening else 0.0), _named_later(term, text)
@@ -58,11 +68,17 @@ def grade(term: str, text: str) -> float:
     return max(best, PLAIN) if _is_expansion(term, text) else best
 
 
-def defined_inside(term: str, text: str) -> bool:
-    """Return True if a line or sentence of the text clearly defines the term."""
+def defined_inside(term: str, text: str, wordings: Sequence[str] = ()) -> bool:
+    """Return True if a line or sentence of the text clearly defines the term.
+
+    Args:
+        term: The term.
+        text: The text.
+        wordings: Further forms of a definition.
+    """
     if not words(term):
         return False
-    return any(
+    return _is_worded(term, text, wordings) or any(
         _grade_of(opening.lastgroup) >= PLAIN
         for name in re.finditer(_name(term), text, re.IGNORECASE)
         if (opening := _opening_pattern(term).match(text[_begin(text, name.start()) :]))
@@ -72,6 +88,14 @@ def defined_inside(term: str, text: str) -> bool:
 def defines(term: str, text: str) -> bool:
     """Return True if the text defines the term: "X means", "X is a", "X: ..."."""
     return grade(term, text) > 0
+
+
+def _is_worded(term: str, text: str, wordings: Sequence[str]) -> bool:
+    """Return whether a sentence of the text defines the term in one of the wordings."""
+    name = rf"\W*(?:(?:an?|the)\W+)?{_name(term)}\W*"
+    return any(
+        re.fullmatch(name, each, re.IGNORECASE) for each in worded_terms(text, wordings)
+    )
 
 
 def list_item(text: str) -> ListItem | None:

@@ -117,6 +117,7 @@ class QuestionAnalysis:
         term: The term to define; empty for other questions.
         counted: Stems of which one is near the requested number.
         often: Whether it asks for a frequency.
+        wordings: Further forms that a definition may have.
     """
 
     text: str
@@ -126,6 +127,7 @@ class QuestionAnalysis:
     term: str = ""
     counted: frozenset[str] = frozenset()
     often: bool = False
+    wordings: tuple[str, ...] = ()
 
     @cached_property
     def read(self) -> Sentence:
@@ -173,14 +175,16 @@ class QuestionAnalysis:
 
 
 @lru_cache(maxsize=_QUESTIONS)
-def analyse(text: str) -> QuestionAnalysis:
+def analyse(text: str, wordings: tuple[str, ...] = ()) -> QuestionAnalysis:
     """Analyse a question.
 
     Args:
         text: The question.
+        wordings: Sentences with `{term}` and `{definition}`: further forms that a
+            definition may have.
 
     Returns:
-        The analysis, the same object for the same text.
+        The analysis, the same object for the same arguments.
     """
     # "How much time" asks for a duration, whose sentence need not say "time".
     asked = _HOW.sub(" ", _MUCH_TIME.sub(r"\1", text))
@@ -197,6 +201,7 @@ def analyse(text: str) -> QuestionAnalysis:
         term=term,
         counted=_counted_stems(text),
         often=bool(_OFTEN.search(text)),
+        wordings=wordings,
     )
 
 

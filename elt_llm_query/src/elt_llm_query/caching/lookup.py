@@ -91,6 +91,7 @@ def _key(request: Request, config: RagConfig, models: Models) -> Key:
         config.hash("models", "query", "ollama", "openai_like"),
         as_counting(models.embedder).digest,
         llm,
+        *config.consumer.definition_patterns,
         repr(sorted(request.where.items())),
     )
     return Key(tuple(ref(c) for c in request.collections), settings)

@@ -21,6 +21,7 @@ def put_definitions_first(
     hits: Sequence[Hit],
     collection: Collection,
     allowed: frozenset[str] | None = None,
+    wordings: Sequence[str] = (),
 ) -> list[Hit]:
     """Return keyword hits, with those that define the term first.
 
@@ -33,6 +34,7 @@ def put_definitions_first(
         hits: Ids and scores, best first.
         collection: The collection of the hits.
         allowed: Permitted ids, or None for all.
+        wordings: Further forms of a definition.
 
     Returns:
         Up to three chunks that define exactly the term, with scores above the best,
@@ -50,7 +52,7 @@ def put_definitions_first(
         (
             item
             for item in dict.fromkeys(wider)
-            if item in texts and _defines(term, *texts[item])
+            if item in texts and _defines(term, *texts[item], wordings)
         ),
         MOST,
     )
@@ -62,6 +64,8 @@ def put_definitions_first(
     return [*lifted.items(), *rest]
 
 
-def _defines(term: str, kind: str, text: str) -> bool:
+def _defines(term: str, kind: str, text: str, wordings: Sequence[str]) -> bool:
     is_sheet = kind == BlockKind.FACT_SHEET
-    return defined_inside(term, text) or (is_sheet and is_sheet_of(term, text))
+    return defined_inside(term, text, wordings) or (
+        is_sheet and is_sheet_of(term, text)
+    )

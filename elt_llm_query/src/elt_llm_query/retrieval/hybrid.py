@@ -156,7 +156,8 @@ class HybridRetriever(QueryFusionRetriever):
     dense hits of all collections with the keyword hits of all, so that they are
     comparable across collections. With `num_queries` above 1 the `llm` rewrites the
     question and the hits of the rewrites are fused in. `transforms`, by their names in
-    the trace, then add or replace searches.
+    the trace, then add or replace searches. `wordings` are further forms of a
+    definition; chunks that define the requested term come first.
 
     Without an embedder only the keyword index is searched. Raises MissingModelError if
     rewrites are requested without a language model.
@@ -172,6 +173,7 @@ class HybridRetriever(QueryFusionRetriever):
         *,
         transforms: Mapping[str, SearchTransform] | None = None,
         log: TraceLog | None = None,
+        wordings: Sequence[str] = (),
     ) -> None:
         if num_queries > 1 and llm is None:
             raise MissingModelError(
@@ -194,6 +196,7 @@ class HybridRetriever(QueryFusionRetriever):
         self._fusion = fusion or Rrf()
         self._transforms = dict(transforms or {})
         self._log = log or TraceLog()
+        self._wordings = tuple(wordings)
 
     @override
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
@@ -294,7 +297,12 @@ class HybridRetriever(QueryFusionRetriever):
             return hits
         with self._log.stage(f"definition_first:{collection.name}", len(hits)) as note:
             hits = put_definitions_first(
-                term, question, hits, collection, member.allowed_ids
+                term,
+                question,
+                hits,
+                collection,
+                member.allowed_ids,
+                self._wordings,
             )
             note.hits(hits)
         return hits

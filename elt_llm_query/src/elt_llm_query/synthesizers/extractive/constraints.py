@@ -395,7 +395,7 @@ def form_fit(question: QuestionAnalysis, text: str) -> float:
         definition, how explicit it is.
     """
     if question.form is Form.DEFINITION:
-        return grade(question.term, text)
+        return grade(question.term, text, question.wordings)
     text = _OF_RULES.sub(" ", text)
     if _wrong_bound(question, text):
         return 0.0

@@ -9,6 +9,7 @@ sections.
 """
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -232,6 +233,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
     ) -> None:
         super().__init__()
         self._lists = lists or ListReader()
+        self._wordings: tuple[str, ...] = ()
         self._embedder = embedder
         self.limits = limits or ExtractiveOptions()
         self._vectors = vectors
@@ -249,9 +251,20 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         vectors = stored_vectors(collections)
         beside = [step.over(collections, where) for step in self._beside]
         lists = ListReader(collections, where)
-        return ExtractiveSynthesizer(
+        over = ExtractiveSynthesizer(
             self._embedder, self.limits, vectors, beside, lists
         )
+        return over.with_wordings(self._wordings)
+
+    def with_wordings(self, wordings: Sequence[str]) -> "ExtractiveSynthesizer":
+        """Return this synthesizer with further forms of a definition.
+
+        Args:
+            wordings: Sentences with `{term}` and `{definition}`.
+        """
+        changed = copy(self)
+        changed._wordings = tuple(wordings)  # noqa: SLF001 - of its own class
+        return changed
 
     def read(
         self, nodes: Sequence[NodeWithScore]
@@ -337,7 +350,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
 
     def _answer(self, bundle: QueryBundle, passages: Sequence[Passage]) -> QuotedAnswer:
         """Return the answer with its claims and lists."""
-        question = analyse(bundle.query_str)
+        question = analyse(bundle.query_str, self._wordings)
         retrieved = [p for p in passages if not p.beside]
         claims = rule_claims(question, retrieved)
         claims = claims or section_claims(question, retrieved, self.limits.most)
@@ -353,7 +366,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         self, bundle: QueryBundle, passages: Sequence[Passage]
     ) -> QuotedAnswer:
         """Return the chosen sentences with what belongs to them, or a refusal."""
-        question = analyse(bundle.query_str)
+        question = analyse(bundle.query_str, self._wordings)
         compared = self.compare(bundle, passages)
         best = rank(question, _score(question, compared, passages))
         good = keep_proven(best, self.limits)
@@ -387,7 +400,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
             bundle: The question, with its vector if it is known.
             passages: The sources.
         """
-        question = analyse(bundle.query_str)
+        question = analyse(bundle.query_str, self._wordings)
         vocabularies = [p.stems for p in passages if not p.beside and not p.parts]
         everything = frozenset().union(*vocabularies)
         unknown = any(match(name, everything) == 0 for name in question.names)
