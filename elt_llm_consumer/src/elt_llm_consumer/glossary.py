@@ -10,12 +10,13 @@ from typing_extensions import override
 from elt_llm_consumer.batch import WorkItem, run_items
 from elt_llm_consumer.corpus import GlossaryEntry, Handbook
 from elt_llm_consumer.definitions.term_relations import TermRelations, relate_terms
+from elt_llm_consumer.linking.mapping_features import MappedTerm
 from elt_llm_consumer.linking.model_entities import (
     EntityModel,
-    Matcher,
     read_aliases,
     read_model,
 )
+from elt_llm_consumer.linking.term_mapper import TermMapper
 from elt_llm_consumer.optional_reader import open_reader, unread_passages
 from elt_llm_consumer.product import (
     check_schema,
@@ -125,11 +126,11 @@ class GlossaryJob(ProductJob):
         if reader is not None and reader.ended_early is not None:
             return reader.ended_early.early_report("glossary")
         context.progress("definitions", len(entries), len(entries))
-        matcher = Matcher(model.entities, aliases)
+        mapper = TermMapper(model.entities, model.edges, aliases)
         relations = relate_terms([entry.definition for entry in entries])
 
         def build_row(number: int) -> dict[str, Any]:
-            row = glossary_record(handbook, entries[number], matcher)
+            row = glossary_record(handbook, entries[number], mapper)
             row = row.model_copy(
                 update=_relation_fields(handbook, entries, relations[number])
             )
@@ -236,7 +237,7 @@ def other_definition(handbook: Handbook, entry: GlossaryEntry) -> OtherDefinitio
 
 
 def glossary_record(
-    handbook: Handbook, entry: GlossaryEntry, matcher: Matcher
+    handbook: Handbook, entry: GlossaryEntry, mapper: TermMapper
 ) -> GlossaryRecord:
     """Return the row of one definition, its quote checked against the document."""
     definition, document = entry.definition, entry.document
@@ -247,7 +248,14 @@ def glossary_record(
     checks = [check_quote(text[start:end], text) for start, end in spans]
     passage = handbook.passage_at(document_id, first)
     resolved = definition.resolved
-    match = matcher.match(definition.term, definition.synonyms)
+    match = mapper.map_term(
+        MappedTerm(
+            definition.term,
+            definition.synonyms,
+            definition.definition,
+            definition.section,
+        )
+    )
     entity = match.entity
     return GlossaryRecord(
         term=definition.term,

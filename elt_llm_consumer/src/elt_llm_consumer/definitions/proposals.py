@@ -172,7 +172,7 @@ _OWNER = re.compile(rf"(?:{_WORD}\s+){{0,3}}?[\w-]+['\u2019]s?\s+")
 _DEEMED = re.compile(
     r"\b(?:is|are|be|been|was|were)\s+(?:also\s+|then\s+)?"
     r"(?:considered|deemed|regarded|treated|recorded|counted)\s+"
-    r"(?:as\s+|to\s+(?!have\b)(?:be\s+)?)?(?:an?\s+|the\s+)?[\"\u201c]?"
+    r"(?:as\s+|to\s+(?P<have>have\s+)?(?:be\s+)?)?(?:an?\s+|the\s+)?[\"\u201c]?"
     rf"(?P<term>{_WORD}(?:\s+{_WORD}){{0,4}}?)"
     r"(?=[\"\u201d]?\s*(?:[,.;:()]|$|\s(?:if|when|only|unless|and|or|as|where|for|by|"
     r"in|with|to|at|because)\b))",
@@ -180,6 +180,8 @@ _DEEMED = re.compile(
 )
 # "X and Y are counted separately" says how; "is deemed a monopoly" says what.
 _BARE_ADVERB = re.compile(r"(?<!\ba)(?<!\ban)(?<!\bthe)\s[a-z]+ly$")
+# "To have vacated office": a participle with its object; "to have a card" has none.
+_DONE = re.compile(rf"[a-z]+ed\s+{_WORD}")
 # "Wear should be considered reasonable if": the term is "reasonable wear".
 _HEAD_NOUN = re.compile(
     rf"(?:{_DETERMINER})?(?:(?:other|{_WORD}['\u2019]s?)\s+)*(?:{_WORD}\s+){{0,2}}?"
@@ -380,14 +382,8 @@ def _subject_spots(match: re.Match[str], sentence: str) -> Iterator[_Spot]:
 
 
 def _naming_spots(place: SentencePlace) -> Iterator[_Spot]:
+    yield from _deemed_spots(place)
     sentence = place.text
-    for match in _DEEMED.finditer(sentence):
-        if " " not in match["term"] and _BARE_ADVERB.search(match.group()):
-            continue
-        yield _Spot(match.span("term"), _whole(place), "deemed")
-        if " " not in match["term"] and (noun := _HEAD_NOUN.match(sentence)):
-            name = f"{match['term']} {noun['noun']}"
-            yield _Spot(match.span("term"), _whole(place), "deemed noun", name)
     for match in _CALLED.finditer(sentence):
         if match.start() >= _SHORTEST:
             yield _Spot(match.span("term"), (0, match.start()), "called")
@@ -395,6 +391,19 @@ def _naming_spots(place: SentencePlace) -> Iterator[_Spot]:
         yield _Spot(match.span("term"), (match.start(), len(sentence)), "means")
     for match in _QUOTED.finditer(sentence):
         yield _Spot(match.span("term"), _whole(place), "quoted")
+
+
+def _deemed_spots(place: SentencePlace) -> Iterator[_Spot]:
+    sentence = place.text
+    for match in _DEEMED.finditer(sentence):
+        if " " not in match["term"] and _BARE_ADVERB.search(match.group()):
+            continue
+        if match["have"] and not _DONE.fullmatch(match["term"]):
+            continue  # "to have ended" leaves the noun out
+        yield _Spot(match.span("term"), _whole(place), "deemed")
+        if " " not in match["term"] and (noun := _HEAD_NOUN.match(sentence)):
+            name = f"{match['term']} {noun['noun']}"
+            yield _Spot(match.span("term"), _whole(place), "deemed noun", name)
 
 
 def _apposition_spots(place: SentencePlace) -> Iterator[_Spot]:

@@ -1,0 +1,268 @@
+"""Named signals of whether a term and an entity of a model are one thing.
+
+Names are compared as written, by plural, lemma, short form, letters and words; texts
+by the words that the definition shares with the entity's description; the model's graph
+by the names of the entity's domain and neighbours in the definition and its section.
+"""
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import SequenceMatcher
+from functools import lru_cache
+from typing import NamedTuple
+
+from elt_llm_consumer.definitions.term_relations import find_genus
+from elt_llm_consumer.definitions.terms import fold, normalise, spellings, variants
+from elt_llm_consumer.linking.model_entities import Edge, Entity
+from elt_llm_core.language.acronyms import stands_for
+from elt_llm_core.language.languages import ENGLISH
+from elt_llm_core.language.stop_words import stop_words
+from elt_llm_query.analysis.stems import stem
+
+Signals = Mapping[str, float]
+
+SAME_NAMES = (
+    "name: as written", "name: but for the plural", "name: implied spelling",
+    "name: alias", "name: synonym of the handbook",
+)  # fmt: skip
+EQUAL = "name: equal"  # in one of these ways; what all of them share is learnt from all
+_SHORTEST_FUZZY = 5  # letters; shorter names are like each other by chance
+_SPELT_ALIKE = 0.84  # ratio of letters from which a pair is proposed
+_END = 3  # letters
+_SHORTEST_INFLECTED = 5  # letters: "bed" and "thing" are not
+_INFLECTION = re.compile(r"(?:ing|ed|es|e)$")
+_BRITISH = re.compile(r"is(?=at|er|$)")
+
+
+class MappedTerm(NamedTuple):
+    """A term with what its document says of it."""
+
+    name: str
+    synonyms: tuple[str, ...] = ()
+    definition: str = ""
+    section: str = ""
+
+
+class _FoldedNames(NamedTuple):
+    """The names of an entity, folded: its own, its implied spellings, its aliases."""
+
+    own: str
+    spellings: frozenset[str]
+    aliases: frozenset[str]
+
+    @property
+    def all(self) -> frozenset[str]:
+        return frozenset({self.own}) | self.spellings | self.aliases
+
+
+class PairSignals:
+    """Proposes entities for a term, and describes each pair by its signals.
+
+    Args:
+        entities: The entities of the model.
+        edges: Its relations.
+        aliases: Entity name to synonyms.
+    """
+
+    def __init__(
+        self,
+        entities: Iterable[Entity],
+        edges: Sequence[Edge] = (),
+        aliases: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        self._entities = sorted(entities, key=lambda e: e.order)
+        self._names = [_names(entity, aliases or {}) for entity in self._entities]
+        self._by_name: dict[str, set[int]] = defaultdict(set)
+        self._by_word: dict[str, set[int]] = defaultdict(set)
+        self._by_initials: dict[str, set[int]] = defaultdict(set)
+        self._by_ends: dict[str, set[int]] = defaultdict(set)
+        for number, names in enumerate(self._names):
+            for name in names.all:
+                self._by_name[name].add(number)
+                self._by_initials["".join(w[0] for w in name.split())].add(number)
+            for word in lemmas_of(names.own):
+                self._by_word[word].add(number)
+            for part in _ends(names.own):
+                self._by_ends[part].add(number)
+        self._around = _neighbours(self._entities, edges)
+
+    def propose(self, term: MappedTerm) -> list[tuple[Entity, Signals]]:
+        """Return the entities that a signal proposes, in the order of the model.
+
+        Args:
+            term: The term.
+        """
+        keys = _keys(term)
+        proposed = {number for key in keys for number in self._by_name.get(key, ())}
+        for key in sorted(keys):
+            proposed |= self._with_words(key) | self._with_short_form(key)
+        return [
+            (self._entities[number], self._describe(term, number))
+            for number in sorted(proposed)
+        ]
+
+    def _with_words(self, key: str) -> set[int]:
+        """Return entities that share the head, all words, or nearly all letters."""
+        near = {n for word in lemmas_of(key) for n in self._by_word.get(word, ())}
+        near |= {n for part in _ends(key) for n in self._by_ends.get(part, ())}
+        return {n for n in near if _are_near(key, self._names[n].own)}
+
+    def _with_short_form(self, key: str) -> set[int]:
+        """Return entities of which the term is the short or the long form."""
+        initials = "".join(word[0] for word in key.split())
+        candidates = self._by_initials.get(key, set()) | self._by_name.get(
+            initials, set()
+        )
+        return {n for n in candidates if _is_short_form(key, self._names[n].own)}
+
+    def _describe(self, term: MappedTerm, number: int) -> Signals:
+        entity, names = self._entities[number], self._names[number]
+        return {
+            **_of_names(term, entity, names),
+            **_of_texts(term, entity),
+            **_of_graph(term, self._around[number]),
+        }
+
+
+def stems_of(name: str) -> frozenset[str]:
+    """Return the stems of a text without function words."""
+    small = stop_words(ENGLISH, "name")
+    return frozenset(stem(word) for word in fold(name).split() if word not in small)
+
+
+@lru_cache(maxsize=2**16)
+def lemmas_of(name: str) -> frozenset[str]:
+    """Return the words of a name without inflection and function words.
+
+    Unlike stems they separate "authenticator" and "authentication".
+
+    Args:
+        name: A name, folded or not.
+    """
+    small = stop_words(ENGLISH, "name")
+    return frozenset(_lemma(word) for word in fold(name).split() if word not in small)
+
+
+def _lemma(word: str) -> str:
+    """Return a folded word without "-ing", "-ed" and "-e", with "z" for British "s"."""
+    shorter = _INFLECTION.sub("", word) if len(word) > _SHORTEST_INFLECTED else word
+    return _BRITISH.sub("iz", shorter)
+
+
+def _names(entity: Entity, aliases: Mapping[str, Sequence[str]]) -> _FoldedNames:
+    implied = frozenset(fold(name) for name in spellings(entity.name))
+    others = frozenset(fold(name) for name in variants(entity.name, aliases))
+    return _FoldedNames(fold(entity.name), implied, others - implied)
+
+
+def _of_names(
+    term: MappedTerm, entity: Entity, names: _FoldedNames
+) -> dict[str, float]:
+    key = fold(term.name)
+    implied = {fold(other) for other in spellings(term.name)}
+    same = {
+        "name: as written": normalise(term.name) == normalise(entity.name),
+        "name: but for the plural": key == names.own,
+        "name: implied spelling": key in names.spellings
+        or not implied.isdisjoint(names.spellings | {names.own}),
+        "name: alias": key in names.aliases,
+        "name: synonym of the handbook": any(
+            fold(other) in names.all for other in term.synonyms
+        ),
+    }
+    first = next((name for name in SAME_NAMES if same[name]), "")
+    mine, theirs = lemmas_of(key), lemmas_of(names.own)
+    shared, every = len(mine & theirs), len(mine | theirs) or 1
+    unlike = not first
+    return {
+        EQUAL: float(bool(first)),
+        **{name: float(name == first) for name in SAME_NAMES},
+        "name: same lemmas": float(unlike and bool(mine) and mine == theirs),
+        "name: short form": float(unlike and _is_short_form(key, names.own)),
+        "name: letters": _ratio(key, names.own) if unlike else 1.0,
+        "name: shared words": shared / every if unlike else 1.0,
+        "name: same head": float(unlike and _head(key) == _head(names.own)),
+        "name: a kind of the entity": float(unlike and theirs < mine),
+        "name: the entity is a kind": float(unlike and mine < theirs),
+    }
+
+
+def _keys(term: MappedTerm) -> set[str]:
+    """Return the folded names of a term, with the spellings that its name implies."""
+    names = (term.name, *spellings(term.name), *term.synonyms)
+    return {fold(name) for name in names} - {""}
+
+
+def _of_texts(term: MappedTerm, entity: Entity) -> dict[str, float]:
+    stated = stems_of(term.definition) - stems_of(term.name)
+    described = stems_of(entity.description) - stems_of(entity.name)
+    shared = (
+        len(stated & described) / min(len(stated), len(described) or 1) if stated else 0
+    )
+    genus = find_genus(term.definition)
+    return {
+        "text: shared words": float(min(1.0, shared)) if described else 0.0,
+        "text: described": float(bool(described)),
+        "text: the definition begins with the entity": float(
+            bool(genus) and fold(genus) == fold(entity.name)
+        ),
+    }
+
+
+def _of_graph(term: MappedTerm, around: frozenset[str]) -> dict[str, float]:
+    stated = stems_of(f"{term.definition} {term.section}") - stems_of(term.name)
+    return {
+        "graph: neighbours in the definition": math.log1p(len(around & stated)),
+    }
+
+
+def _neighbours(
+    entities: Sequence[Entity], edges: Sequence[Edge]
+) -> list[frozenset[str]]:
+    """Return for each entity the stems of its domain, its subtype and neighbours."""
+    beside: dict[str, set[str]] = defaultdict(set)
+    for edge in edges:
+        beside[fold(edge.source)].add(edge.target)
+        beside[fold(edge.target)].add(edge.source)
+    around = []
+    for entity in entities:
+        named = (entity.domain, entity.subtype, *beside[fold(entity.name)])
+        stems = frozenset(word for name in named for word in stems_of(name))
+        around.append(stems - stems_of(entity.name))
+    return around
+
+
+def _are_near(key: str, other: str) -> bool:
+    """Whether two names share their head, or one has all words of the other."""
+    mine, theirs = lemmas_of(key), lemmas_of(other)
+    within = bool(mine and theirs) and (mine <= theirs or theirs <= mine)
+    return within or _head(key) == _head(other) or _ratio(key, other) >= _SPELT_ALIKE
+
+
+def _head(key: str) -> str:
+    """Return the noun that a name ends in: "bank" of "bank of England"."""
+    before = key.split(" of ", maxsplit=1)[0].split()
+    return _lemma(before[-1]) if before else ""
+
+
+def _ends(key: str) -> tuple[str, str]:
+    """Return the ends of a name; names that are spelt alike share one of them."""
+    return f"{key[:_END]}-", f"-{key[-_END:]}"
+
+
+def _is_short_form(key: str, other: str) -> bool:
+    short, long = sorted((key, other), key=len)
+    return " " not in short and " " in long and stands_for(short, long, "initials")
+
+
+@lru_cache(maxsize=2**16)
+def _ratio(key: str, other: str) -> float:
+    """Return the share of letters that two names have in the same order."""
+    if min(len(key), len(other)) < _SHORTEST_FUZZY:
+        return float(key == other)
+    matcher = SequenceMatcher(None, key, other, autojunk=False)
+    if matcher.real_quick_ratio() < _SPELT_ALIKE / 2:
+        return 0.0
+    return round(matcher.ratio(), 4)
