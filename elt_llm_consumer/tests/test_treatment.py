@@ -8,7 +8,6 @@ import pytest
 
 from elt_llm_consumer.corpus import Handbook
 from elt_llm_consumer.linking.model_entities import Entity, EntityModel
-from elt_llm_consumer.treatment.treatment_features import EntityUse
 from elt_llm_consumer.treatment.treatment_index import (
     TreatmentIndex,
     raise_by_meaning,
@@ -162,27 +161,3 @@ def test_nearness_of_vectors_makes_no_more_than_thin(workplace):
     treatment = index.of(entity)
     assert raise_by_meaning(treatment, 0.99, config).verdict == "THIN"
     assert raise_by_meaning(treatment, 0.39, config).verdict == "ABSENT"
-
-
-def test_strong_needs_a_definition_a_heading_or_a_sentence_about_it(
-    workplace, monkeypatch
-):
-    context, _ = workplace
-    handbook = Handbook(context.store, [HANDBOOKS[0]])
-    config = ConsumerSection(strong=0.02, moderate=0.01, thin=0.005)
-    entities = tuple(Entity(name=name) for name in ("Time", "Marshal", "Launch Window"))
-    index = TreatmentIndex(handbook, EntityModel(entities=entities), {}, config)
-    verdicts = {entity.name: index.of(entity) for entity in entities}
-    for entity in entities:
-        treated = index.matches(entity) or index.use(entity).statements
-        if verdicts[entity.name].verdict == "STRONG":
-            assert treated
-    assert "STRONG" in {one.verdict for one in verdicts.values()}
-    monkeypatch.setattr(EntityUse, "statements", 0)
-    monkeypatch.setattr(TreatmentIndex, "matches", lambda *_: [])
-    monkeypatch.setattr(TreatmentIndex, "_headings", Counter())
-    named = TreatmentIndex(handbook, EntityModel(entities=entities), {}, config)
-    for entity in entities:
-        treatment = named.of(entity)
-        assert treatment.verdict != "STRONG"
-        assert treatment.score < config.strong

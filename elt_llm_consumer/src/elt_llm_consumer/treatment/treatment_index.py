@@ -42,7 +42,6 @@ VERDICTS = ("STRONG", "MODERATE", "THIN", "ABSENT")
 NOT_NAMED = "not named in the handbook"
 # Share of equal letters; not measured. About one letter in eight may differ.
 _NEAR_SPELLING = 0.88
-_STEP = 0.0001  # the least difference of two scores, which have four digits
 _SHORTEST_NAME = 5  # characters; one letter changes a shorter name into another word
 # Probability of the sense, and its score: from .5 on most names mean the thing; below
 # .1, about one of twenty labelled names does.
@@ -186,20 +185,10 @@ class TreatmentIndex:
         sense, depth = load_scorers()
         score = round(score_of(sense.probability(row), depth.probability(row)), 4)
         band = verdict(score, self._config)
-        if band == "STRONG" and not self._is_treated(entity):
-            band, score = "MODERATE", min(score, self._config.strong - _STEP)
         reasons = name_reasons(
             row, self.use(entity), sense, is_for=band in VERDICTS[:2]
         )
         return Treatment(verdict=band, score=score, reasons=reasons)
-
-    def _is_treated(self, entity: Entity) -> bool:
-        """Whether it is defined, heads a section, or a sentence states something of it.
-
-        A name that only stands in many sentences is surely meant, and not treated.
-        """
-        heads = bool(self._headings[fold(entity.name)])
-        return bool(self.matches(entity)) or heads or self.use(entity).statements > 0
 
     def _decide_unnamed(self, entity: Entity) -> Treatment:
         """Return the verdict without the name; similar spellings are listed."""
