@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from ollama_server import OllamaServer
+from ollama_server import Fault, OllamaServer
 
 from elt_llm_consumer.linking import similarity
 from elt_llm_consumer.linking.similarity import (
@@ -108,6 +108,15 @@ def test_a_failing_model_is_told_and_places_nothing(store):
         assert one.place(undecided(2)) == {}
         (problem,) = one.degradations()
     assert "did not place 2 terms" in problem.detail
+
+
+def test_a_server_that_refuses_is_asked_once(store):
+    with OllamaServer(script=[Fault.MODEL_MISSING] * 9) as server:
+        one = placer(store, server)
+        assert one.place(undecided(2 * TERMS_AT_ONCE + 1)) == {}
+        assert len(server.bodies("/api/chat")) <= 1
+        (problem,) = one.degradations()
+    assert f"did not place {2 * TERMS_AT_ONCE + 1} terms" in problem.detail
 
 
 def test_a_catalogue_asks_about_uncertain_terms_only(store, models, monkeypatch):

@@ -6,19 +6,14 @@ replies, and missing ones, are left to the reviewer.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from llama_index.core.llms import LLM
 from pydantic import BaseModel, Field
 
-from elt_llm_consumer.batch import (
-    AWAY,
-    BatchResult,
-    WorkItem,
-    model_identity,
-    run_items,
-)
+from elt_llm_consumer.batch import BatchResult
 from elt_llm_consumer.linking.similarity import Placement, UndecidedTerm
-from elt_llm_core.errors import AbandonedError, BudgetSpentError, EltLlmError
+from elt_llm_consumer.model_batches import ModelBatches, ModelCall
 from elt_llm_core.jobs import JobContext
 from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_query.grounding.quote_match import check_quote
@@ -73,12 +68,13 @@ class TermPlacer:
     """
 
     def __init__(self, llm: LLM, context: JobContext, *, fresh: bool = False) -> None:
-        self._llm = llm
-        self._context = context
-        self._fresh = fresh
-        self._failures: set[str] = set()
+        self._model = ModelBatches(llm, context, RUN, fresh=fresh)
         self._left = 0
-        self.ended_early: BatchResult | None = None
+
+    @property
+    def ended_early(self) -> BatchResult | None:
+        """The batch that was stopped, or None."""
+        return self._model.ended_early
 
     def place(self, undecided: Sequence[UndecidedTerm]) -> dict[str, Placement]:
         """Return the place of each term for which the model's choice is proven.
@@ -89,7 +85,7 @@ class TermPlacer:
         asked = [one for one in undecided if one.options and one.excerpt]
         starts = range(0, len(asked), TERMS_AT_ONCE)
         batches = [asked[start : start + TERMS_AT_ONCE] for start in starts]
-        replies = self._ask_all(batches) if batches else []
+        replies = self._model.ask_all(_calls(batches))
         chosen: dict[str, Placement] = {}
         for batch, reply in zip(batches, replies, strict=True):
             if reply is None:
@@ -101,52 +97,29 @@ class TermPlacer:
     def degradations(self) -> Iterator[Degradation]:
         """Return how many terms the model was not asked about, and why."""
         if self._left:
-            reasons = "; ".join(sorted(self._failures))
+            reasons = "; ".join(sorted(self._model.failures))
             yield Degradation(
                 kind=DegradationKind.GENERATION_UNAVAILABLE,
                 detail=f"the language model did not place {self._left} terms, which "
                 f"a reviewer has to place: {reasons}",
             )
 
-    def _ask_all(self, batches: Sequence[Sequence[UndecidedTerm]]) -> Sequence[object]:
-        """Return the model's reply to each batch, from the journal or a call."""
-        nothing: list[object] = [None] * len(batches)
-        try:
-            who = model_identity(self._llm)
-            items = [
-                WorkItem(
-                    name=f"terms {number} of {len(batches)}",
-                    parts=(who, PROMPT, _material(batch)),
-                )
-                for number, batch in enumerate(batches, 1)
-            ]
-            result = run_items(
-                self._context,
-                RUN,
-                items,
-                lambda number: self._ask(batches[number]),
-                fresh=self._fresh,
-                at_once=self._context.config.gateway.calls_at_once or 1,
-            )
-        except AWAY as error:
-            self._failures.add(error.message)
-            return nothing
-        if result.stopped:
-            self.ended_early = result
-            return nothing
-        return result.results
 
-    def _ask(self, batch: Sequence[UndecidedTerm]) -> dict[str, object]:
-        try:
-            short = with_short_answers(self._llm, ANSWER_TOKENS)
-            template = fenced_template(PROMPT)
-            terms = _material(batch)
-            return predict_once(short, template, ChosenPlaces, terms=terms).model_dump()
-        except (*AWAY, AbandonedError, BudgetSpentError):
-            raise  # the batch waits or ends
-        except EltLlmError as error:
-            self._failures.add(error.message)
-            raise
+def _calls(batches: Sequence[Sequence[UndecidedTerm]]) -> list[ModelCall]:
+    return [
+        ModelCall(
+            name=f"terms {number} of {len(batches)}",
+            parts=(PROMPT, _material(batch)),
+            ask=partial(_ask, batch=batch),
+        )
+        for number, batch in enumerate(batches, 1)
+    ]
+
+
+def _ask(llm: LLM, batch: Sequence[UndecidedTerm]) -> ChosenPlaces:
+    short = with_short_answers(llm, ANSWER_TOKENS)
+    template = fenced_template(PROMPT)
+    return predict_once(short, template, ChosenPlaces, terms=_material(batch))
 
 
 def _material(batch: Sequence[UndecidedTerm]) -> str:
