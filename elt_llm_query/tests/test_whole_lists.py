@@ -1,5 +1,7 @@
 """A list is quoted with all its items, or the answer says how many are missing."""
 
+from dataclasses import replace
+
 import pytest
 from llama_index.core.schema import TextNode
 
@@ -117,7 +119,9 @@ def test_lines_between_the_items_name_parts_of_a_list():
 
 def test_rows_below_a_lead_in_and_items_below_a_heading_are_lists():
     rows = blocks_of("The fees are as follows.", (ROW, "Yawl\t2"), (ROW, "Ketch\t3"))
-    assert len(list_below(rows, 0).items) == 2
+    led = list_below(rows, 0)
+    assert led.rows
+    assert len(led.items) == 2
     headed = blocks_of(
         (HEADING, "Dangers"), (ITEM, "\u2022 Fog."), (ITEM, "\u2022 Ice.")
     )
@@ -223,6 +227,18 @@ def test_a_list_that_is_too_long_is_cut_and_says_so(harbour, monkeypatch):
     assert result.statements[-1].verdict.value == "notice"
     (one,) = result.lists
     assert (one.shown, one.total) == (2, 4)
+
+
+def test_a_lead_in_without_a_chunk_for_its_items_is_no_answer(tmp_path):
+    store, models = Store(tmp_path / "root"), build_models(RagConfig())
+    parts = [("Moving", [(LINE, LEAD)]), ("Moving", [(ITEM, c) for c in CLAIMS])]
+    document = place_chunks(parts)
+    fill(store, models, {"harbour": [replace(document, nodes=document.nodes[:1])]})
+    world = World(store, models, configured())
+    result = asked(world, "Which boats must not be moved?", ["harbour"])
+    store.close()
+    assert result.status is Status.INSUFFICIENT
+    assert result.lists == ()
 
 
 def test_the_list_under_the_heading_that_is_asked_for(harbour):

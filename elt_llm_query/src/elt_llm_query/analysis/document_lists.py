@@ -54,11 +54,13 @@ class ReadList:
         lead: The block of the lead-in.
         items: The spans of each item, with those of the items below it.
         heading: Whether the lead-in is a heading.
+        rows: Whether the items are rows of a table.
     """
 
     lead: Extent
     items: tuple[tuple[Extent, ...], ...]
     heading: bool = False
+    rows: bool = False
 
     @property
     def end(self) -> int:
@@ -109,7 +111,8 @@ def list_below(blocks: Sequence[ListBlock], at: int) -> ReadList | None:
         return None
     items = tuple(tuple(item) for item in grown.items)
     heading = lead.kind is BlockKind.HEADING
-    return ReadList((lead.start, lead.end), items, heading)
+    rows = rest[0].kind is BlockKind.TABLE_ROW and mark_of_item(rest[0].text) is None
+    return ReadList((lead.start, lead.end), items, heading, rows)
 
 
 def list_around(blocks: Sequence[ListBlock], at: int) -> ReadList | None:

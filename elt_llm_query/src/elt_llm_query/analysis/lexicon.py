@@ -254,7 +254,7 @@ PARTS = _list("""
     """)
 
 FREQUENCY = _set("""
-    once twice thrice daily weekly monthly yearly annually quarterly
+    once twice thrice hourly daily weekly fortnightly monthly quarterly yearly annually
     """)
 
 TIME_UNITS = _set("""

@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 
 from elt_llm_core.provenance import RuleSpan
 from elt_llm_query.analysis.enumerations import opens_list
+from elt_llm_query.analysis.label_ranges import labels_within
 from elt_llm_query.analysis.question import Form, QuestionAnalysis
 from elt_llm_query.analysis.read_sentence import (
     Sentence,
@@ -58,6 +59,9 @@ AROUND = 3  # sentences on either side that may name its subject
 OWN, HEADING, NEIGHBOUR, REST = 1.0, 0.9, 0.6, 0.4
 
 
+# Characters of the list below a lead-in that are scored with it: all of a long list
+# would dilute what the lead-in and the first items say.
+CHARACTERS_BELOW = 200
 Part = tuple[int, int, int]  # index of a passage, and a span of its text
 
 
@@ -136,13 +140,19 @@ class Passage:
 
     @cached_property
     def whole_text(self) -> Sentence:
-        """Return all searched text of a whole passage."""
-        return read(f"{self.reading}\n{self.text}")
+        """Return all searched text of a whole passage, with labels inside ranges."""
+        return read(f"{self.reading}\n{self.text}\n{self.within_ranges}".rstrip())
+
+    @cached_property
+    def within_ranges(self) -> str:
+        """Return the labels inside the ranges of a row: N2 for "N1 to N3"."""
+        return labels_within(self.text) if self.cells else ""
 
     @cached_property
     def stems(self) -> Vocabulary:
         """Return the stems of the passage with its heading."""
-        return read(f"{self.heading} {self.about} {self.reading} {self.text}").stems
+        parts = (self.heading, self.about, self.reading, self.text, self.within_ranges)
+        return read(" ".join(parts)).stems
 
     @cached_property
     def header_words(self) -> frozenset[str]:
@@ -168,6 +178,7 @@ class Candidate:
         lead: The lead-ins above it that apply to it, outermost first.
         exact: Whether exactly these characters are quoted.
         below: The text of the list that it leads in; empty for other sentences.
+        below_adds: Whether the list has words of the question that the lead-in lacks.
     """
 
     passage: int
@@ -182,6 +193,12 @@ class Candidate:
     lead: tuple[Part, ...] = ()
     exact: bool = False
     below: str = ""
+    below_adds: bool = False
+
+    @property
+    def scored_below(self) -> str:
+        """Return the beginning of the list, if it has words that the lead-in lacks."""
+        return self.below[:CHARACTERS_BELOW] if self.below_adds else ""
 
     def text_in(self, passages: Sequence[Passage]) -> str:
         """Return its text."""

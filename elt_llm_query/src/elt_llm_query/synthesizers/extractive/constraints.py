@@ -8,7 +8,7 @@ form.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from elt_llm_query.analysis.definition import grade
@@ -348,7 +348,6 @@ _TIME_WORDS = MONTHS | TIME_UNITS
 _TEMPORAL = frozenset(
     ["before", "after", "until", "within", "once", "when", "during", "upon", "while"]
 )
-_FREQUENCY = frozenset(map(stem, FREQUENCY))
 _UPPER = re.compile(
     rf"\b(?:{'|'.join(UPPER)}|{phrases(UPPER_PHRASES)})\b", re.IGNORECASE
 )
@@ -367,6 +366,10 @@ _NO_COUNT = re.compile(
     rf"\b(?:{_SPELT})-(?!(?:{_SPELT}|{_UNITS})\b)[a-z]+"
     r"|\b(?:no|any|the|this|that|each|every)\s+one\b|\bone\s+(?:another|of)\b",
     re.IGNORECASE,
+)
+# "every two years", "three times a day": a period alone does not say how often.
+_EVERY = re.compile(
+    rf"\b(?:every|each|per|an?)\s+(?:[\w-]+\s+){{0,3}}?(?:{_UNITS})\b", re.IGNORECASE
 )
 _DATE = re.compile(r"\b\d{4}\b|\d+[:/.]\d+")
 # "8 a.m.", "20.30 h", "eight o'clock".
@@ -399,17 +402,17 @@ def form_fit(question: QuestionAnalysis, text: str) -> float:
     text = _OF_RULES.sub(" ", text)
     if _wrong_bound(question, text):
         return 0.0
-    if question.form is Form.NUMBER:
-        return _number_fit(question, _NO_COUNT.sub(" ", text))
     if question.form is Form.TIME:
         return float(_tells_when(question, text))
-    return 0.5
+    if question.form is not Form.NUMBER:
+        return 0.5
+    number_fit = _tells_how_often if question.often else partial(_number_fit, question)
+    return float(number_fit(text))
 
 
 def _number_fit(question: QuestionAnalysis, text: str) -> float:
-    """Return how well a number answers how many, how long or how often."""
-    if question.often and not read(text).stems.isdisjoint(_FREQUENCY):
-        return 1.0
+    """Return how well a number answers how many or how long."""
+    text = _NO_COUNT.sub(" ", text)
     asked, sentence = question.read.numbers, read(text)
     if not sentence.numbers - asked:
         return 0.0
@@ -423,6 +426,12 @@ def _number_fit(question: QuestionAnalysis, text: str) -> float:
             if any(match(c, around.stems) for c in question.counted):
                 return 1.0
     return UNCOUNTED
+
+
+def _tells_how_often(text: str) -> bool:
+    """Return True for "twice", "every year"; a period alone is no frequency."""
+    named = not read(text).lower_words.isdisjoint(FREQUENCY)
+    return named or bool(_EVERY.search(text))
 
 
 def _tells_when(question: QuestionAnalysis, text: str) -> bool:

@@ -102,14 +102,16 @@ def _of_words(
     if not passage.whole:
         place = sentence_index(passage.text, candidate.start) or 0
     sentence = all_sentences[place]
-    if candidate.below:
-        sentence = read(f"{sentence.text}\n{candidate.below}")
+    if candidate.scored_below:
+        sentence = read(f"{sentence.text}\n{candidate.scored_below}")
     # "Uninsured" matches "not insured".
     other_form = sentence.signs.in_other_form(question.weights, question.read.signs)
     lead = passage.under(lead_text(candidate, passages)).stems
     near: Vocabulary = lead.union(
         other_form, *(s.stems for s in all_sentences[max(place - 1, 0) : place + 2])
     )
+    if passage.whole:
+        near |= read(passage.within_ranges).stems
     everywhere = passage.stems | lead | other_form
     defining = question.form is Form.DEFINITION
     telling = [term for term, weight in question.weights.items() if weight == 1]

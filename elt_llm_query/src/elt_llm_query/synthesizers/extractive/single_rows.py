@@ -22,6 +22,7 @@ _HOW_MANY = re.compile(
     r"\b(?:how\s+many|number\s+of)\s+(?P<what>[^,?;]*)", re.IGNORECASE
 )
 _SUMS = "total sum overall combined altogether all"
+_SMALL = re.compile(r"\d{1,3}")
 _BEST = "highest largest biggest greatest most maximum max latest top longest"
 _WORST = "lowest smallest least fewest minimum min earliest shortest"
 _STATED = {
@@ -40,7 +41,8 @@ class CandidateRow:
         label: The stems of its label, in order.
         label_header: The stems of the header above the labels.
         headers: The stems of the other headers.
-        cells: The stems of its cells.
+        cells: The stems of its cells, without the next.
+        numbers: Each cell that is a number below 1000, with the stems of its header.
         reading: Its cells with their headers.
     """
 
@@ -48,6 +50,7 @@ class CandidateRow:
     label_header: Vocabulary
     headers: Vocabulary
     cells: Vocabulary
+    numbers: tuple[tuple[str, Vocabulary], ...]
     reading: str
 
 
@@ -147,12 +150,21 @@ def _is_named(
     """Return True if a word of the question distinguishes the row from the others.
 
     Words of the headings and headers, or of every row, apply to all rows: "What is the
-    dress code?" is not answered by one line of a table of that name.
+    dress code?" is not answered by one line of a table of that name. A number names a
+    row only if the question has a word of its header: "aged 8" names no row of 8
+    months.
     """
-    if _TOTAL.search(row.reading) or _named_labels(question, [row.label]):
+    if _TOTAL.search(row.reading):
         return True
+    if not _SMALL.fullmatch(row.label) and _named_labels(question, [row.label]):
+        return True
+    cells = row.cells | {
+        number
+        for number, header in row.numbers
+        if any(match(word, header) for word in question.weights)
+    }
     return any(
-        match(word, row.cells) and not match(word, shared) for word in question.weights
+        match(word, cells) and not match(word, shared) for word in question.weights
     )
 
 
@@ -231,5 +243,19 @@ def _to_row(candidate: Candidate, passage: Passage) -> CandidateRow | None:
     reading = " | ".join(f"{h}: {value}" for h, value in cells) or passage.reading
     others = " ".join(h for h, _ in cells[1:])
     stems = " ".join(read(label).stem_list)
-    values = read(" ".join(value for _, value in cells) or passage.text).stems
-    return CandidateRow(stems, read(header).stems, read(others).stems, values, reading)
+    numbers = [(v.strip(), read(h).stems) for h, v in cells if h and _is_small(v)]
+    written = " ".join(v for h, v in cells if not (h and _is_small(v)))
+    written = f"{written if cells else passage.text} {passage.within_ranges}"
+    return CandidateRow(
+        stems,
+        read(header).stems,
+        read(others).stems,
+        read(written).stems,
+        tuple(numbers),
+        reading,
+    )
+
+
+def _is_small(cell: str) -> bool:
+    """Return whether a cell is a number that is no year."""
+    return bool(_SMALL.fullmatch(cell.strip()))

@@ -136,7 +136,6 @@ _WHOLE_KINDS = {
     "relationship": "relationship related",
 }
 _SHEETS = frozenset(["fact_sheet", "relationship"])
-_CHARACTERS_BELOW = 200  # the same of the list below a lead-in
 _CHARACTERS = 600  # limit for an embedded sentence; longer ones are lists or tables
 
 
@@ -566,8 +565,7 @@ def _to_embed(passages: Sequence[Passage], candidate: Candidate) -> EmbeddedSent
     """Return the text of a candidate for embedding; a row gets its headers."""
     passage = passages[candidate.passage]
     source = EmbeddedSource(passage.full_reading.text, passage.vector)
-    below = candidate.below[:_CHARACTERS_BELOW]
-    text = f"{candidate.text_in(passages)} {below}".strip()
+    text = f"{candidate.text_in(passages)} {candidate.scored_below}".strip()
     piece = passage.full_reading.text if passage.whole else text
     heading = f"{passage.heading} {lead_text(candidate, passages)}".strip()
     return EmbeddedSentence(piece[:_CHARACTERS], heading[:_CHARACTERS], source)

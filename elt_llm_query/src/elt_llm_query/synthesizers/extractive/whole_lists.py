@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from llama_index.core.schema import TextNode
 
 from elt_llm_core import provenance
-from elt_llm_core.document import BlockKind
+from elt_llm_core.document import Block, BlockKind
 from elt_llm_core.store import Collection
 from elt_llm_query.analysis.document_lists import (
     Extent,
@@ -162,7 +162,10 @@ class ListReader:
             return candidate
         own = coverage(weights, ((read(f"{text}\n{below}").stems, 1.0),))
         covered = max(candidate.coverage, own)
-        return replace(candidate, below=below, own=own, coverage=covered)
+        adds = own > candidate.own
+        return replace(
+            candidate, below=below, below_adds=adds, own=own, coverage=covered
+        )
 
     def _text_below(self, passage: Passage, candidate: Candidate) -> str:
         """Return the text of the list that a sentence leads in, or an empty string."""
@@ -170,7 +173,7 @@ class ListReader:
         if stretch is None:
             return ""
         led = stretch.find(base + candidate.start, base + candidate.end)
-        if led is None:
+        if led is None or not all(map(stretch.holder, led.items[0])):
             return ""
         return "\n".join(stretch.text[s:e] for item in led.items for s, e in item)
 
@@ -289,7 +292,7 @@ class ListReader:
                 continue
             base = passage.span_start
             led = stretch.find(base + claim.start, base + claim.end)
-            if led is None:
+            if led is None or led.rows:  # a row says with its headers what it is
                 continue
             lead = " ".join(stretch.text[slice(*led.lead)].split())
             if lead in known:
@@ -332,7 +335,7 @@ class ListReader:
         blocks = [
             ListBlock(b.start, b.end, text[b.start : b.end], b.kind, _rule(b, rules))
             for b in home.blocks(document)
-            if first <= b.start and b.end <= last
+            if first <= b.start and b.end <= last and not _is_header(b, text)
         ]
         return _Stretch((home.name, document), text, read_blocks(blocks), nodes)
 
@@ -375,6 +378,14 @@ def _rule_starts(places: Iterable[provenance.Provenance]) -> dict[int, str]:
         for span in place.rule_spans:
             starts.setdefault(span.rule.lower(), span.start)
     return {start: rule for rule, start in starts.items()}
+
+
+def _is_header(block: Block, text: str) -> bool:
+    """Return whether a row only repeats the headers of its table."""
+    cells = [(c.header, text[c.start : c.end]) for c in block.cells]
+    return bool(cells) and all(
+        read(header).folded_line == read(value).folded_line for header, value in cells
+    )
 
 
 def _rule(block: Any, rules: Mapping[int, str]) -> str:
