@@ -1,4 +1,4 @@
-"""A second opinion on paraphrases: it takes verdicts back and gives none."""
+"""A second opinion on paraphrases."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from elt_llm_core.errors import ModelUnavailableError, UnknownStrategyError
 from elt_llm_core.results import DegradationKind, Status, Support
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import ScriptedLLM
-from elt_llm_query.grounding.judges import NOT_CONFIRMED
+from elt_llm_query.grounding.judges import ACCEPTED, NOT_CONFIRMED
 from query_world import ASK, SAID, asked, configured, kinds
 
 PARAPHRASE = "An overdue book costs a fee of 20 cents per day [S1]."
@@ -85,3 +85,49 @@ def test_the_prompt_is_an_option(hashed):
     _, judge = judged(hashed, PARAPHRASE, "Yes", judge_options={"prompt": prompt})
     (asked_of,) = judge.prompts
     assert asked_of.startswith("Is An overdue book costs")
+
+
+REWORDED = "Late books are billed at 20 cents per day [S1]."
+
+
+def accepting(world, answer, *verdicts):
+    return judged(world, answer, *verdicts, judge_options={"accepts": True})
+
+
+def test_a_judge_that_accepts_decides_where_only_the_wording_differs(hashed):
+    refused, judge = judged(hashed, REWORDED, "Yes")
+    assert (refused.status, judge.prompts) == (Status.VALIDATION_FAILED, ())
+    result, judge = accepting(hashed, REWORDED, "Yes")
+    assert (result.status, result.answer) == (Status.ANSWERED, REWORDED)
+    (statement,) = result.statements
+    assert (statement.verdict, statement.reason) == (Support.SUPPORTED, ACCEPTED)
+    assert statement.citations[0].quote == SAID
+    assert SAID in judge.prompts[0]
+
+
+def test_a_judge_that_accepts_may_refuse(hashed):
+    result, judge = accepting(hashed, REWORDED, "No")
+    assert len(judge.prompts) == 1
+    assert result.status is Status.VALIDATION_FAILED
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        "Late books are billed at 30 cents per day [S1].",
+        "Late books are billed at 20 euros per day [S1].",
+        "Late books are not billed at 20 cents per day [S1].",
+        "Late books must be billed at 20 cents per day [S1].",
+        "Late books of Marlow are billed at 20 cents per day [S1].",
+    ],
+)
+def test_no_judge_accepts_another_number_unit_name_or_duty(hashed, lie):
+    result, judge = accepting(hashed, lie, "Yes")
+    assert judge.prompts == ()
+    assert result.status is Status.VALIDATION_FAILED
+
+
+def test_a_judge_that_fails_accepts_nothing_and_says_so(hashed):
+    result, _ = accepting(hashed, REWORDED, "perhaps")
+    assert result.status is Status.VALIDATION_FAILED
+    assert "1 paraphrases were not judged" in result.degradations[-1].detail

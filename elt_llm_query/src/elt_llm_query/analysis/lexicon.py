@@ -59,11 +59,17 @@ GUARDED = NEGATIONS | _set("""
     always sometimes permitted prohibited allowed forbidden required optional
     """)
 
+# An exemption from a duty as one word: "need not", "is not required to".
+EXEMPT = "neednot"
+# A condition as one word: "subject to", "provided that".
+PROVIDED = "providedthat"
+
 # Guards by meaning: words of one class are equivalent.
 GUARD_CLASSES = {
     name: _list(ring)
     for name, ring in (
         ("must", "must shall"),
+        (EXEMPT, EXEMPT),
         ("may", "may can might could"),
         ("should", "should ought"),
         ("will", "will would"),
@@ -86,6 +92,7 @@ GUARD_CLASSES = {
         ("until", "until till"),
         ("unless", "unless"),
         ("except", "except excluding"),
+        (PROVIDED, PROVIDED),
         ("within", "within"),
         ("than", "than"),
         ("off", "off"),  # switched on, switched off
@@ -98,7 +105,7 @@ GUARD_CLASSES = {
 NEVER_DROPPED = _set("""
     may should not some most many few only minimum maximum more less sometimes usually
     until unless except within before after both off
-    """)
+    """) | {EXEMPT, PROVIDED}
 # Verbs whose past is no ending; left out are forms that are words of their own ("left",
 # "found", "saw").
 _IRREGULAR = """
@@ -229,6 +236,11 @@ PARAPHRASES = tuple(
         "help assist support",
         "use employ utilise utilize",
         "about approximately roughly around",
+        "rise increase grow climb growth",
+        "fall drop decrease decline reduce reduction",
+        "storey story floor",
+        "happen occur arise",
+        "live reside inhabit",
     )
 )
 

@@ -12,10 +12,13 @@ it is an antonym, another name or a new condition.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 
-from elt_llm_query.analysis.lexicon import REPORTING
+from elt_llm_query.analysis.lexicon import ATTRIBUTES, REPORTING, TIME_UNITS
+from elt_llm_query.analysis.stems import stem
 from elt_llm_query.grounding.claim_difference import (
     ClaimDifference,
+    Difference,
     Disagreement,
     contradiction,
 )
@@ -37,8 +40,16 @@ from elt_llm_query.grounding.claim_words import (
 )
 from elt_llm_query.grounding.word_order import WordOrder
 
+YEAR = "year"  # the unit of a number that is written as a year is
 RIVAL = 0.8  # of the nearest sentence's words: such a sentence is a candidate too
-# Guards after which a noun denotes all of its kind.
+_UNITS = frozenset(
+    stem(unit) for unit in TIME_UNITS.union(*ATTRIBUTES.values()) if len(unit) > 1
+)
+_ELSEWHERE = {
+    WordRole.WORD: Difference.WORD_ELSEWHERE,
+    WordRole.NAME: Difference.NAME_ELSEWHERE,
+    WordRole.NUMBER: Difference.NUMBER_ELSEWHERE,
+}
 
 
 def compare(
@@ -70,23 +81,62 @@ def compare(
             difference = _check_place(at, tokens, occurrences, held, alone=alone)
         if difference:
             differences.append(difference)
-    return [*differences, *_compare_nearest(claim, sentences, known)]
+    rival = _find_rival_number(claim, sentences)
+    nearest = _compare_nearest(claim, sentences, known)
+    return [*differences, *([rival] if rival else ()), *nearest]
+
+
+def _find_rival_number(claim: str, sentences: Sequence[str]) -> ClaimDifference | None:
+    """Return a number of one sentence with words of another that has a number too.
+
+    "Up to 26 weeks for a birth" is not said by "12 weeks for a birth. 26 weeks for the
+    care of a soldier".
+    """
+    tokens = read_claim(claim)
+    covered = [covered_words(claim, one) for one in sentences]
+    counted = [_numbers_by_unit(one) for one in sentences]
+    for token, unit in _counted(tokens):
+        own = [at for at, of in enumerate(counted) if token.key in of.get(unit, ())]
+        others = [at for at, of in enumerate(counted) if at not in own and of.get(unit)]
+        if own and any(covered[at] - covered[own[0]] for at in others):
+            reason = f"{token.written!r} refers to something else"
+            return contradiction(reason, Difference.NUMBER_OF_ANOTHER)
+    return None
+
+
+def _counted(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
+    """Return each number with the word that is attached to it; a year is a unit too."""
+    for token, after in zip_longest(tokens, tokens[1:]):
+        if token.is_year:
+            yield token, YEAR
+        elif token.role is WordRole.NUMBER and token.attached and after:
+            yield token, after.key
+
+
+def _numbers_by_unit(sentence: str) -> dict[str, set[str]]:
+    """Return the numbers of a sentence by the word that is attached to them."""
+    units: dict[str, set[str]] = {}
+    for token, unit in _counted(read_passage(sentence).tokens):
+        units.setdefault(unit, set()).add(token.key)
+    return units
 
 
 def _explain_missing(
     token: Token, known: dict[str, list[int]]
 ) -> ClaimDifference | None:
     if token.role is WordRole.NUMBER:
-        return contradiction(f"the number {token.written} is not in the passage")
+        reason = f"the number {token.written} is not in the passage"
+        return contradiction(reason, Difference.NUMBER_MISSING)
+    reason = f"{token.written!r} is not in the passage"
     if token.role is WordRole.GUARD:
-        return contradiction(f"{token.written!r} is not in the passage")
+        return contradiction(reason, Difference.GUARD_MISSING, token.key)
     if token.key in known:
         return None
     if token.role is WordRole.WORD and token.written in REPORTING:
         return None
-    return ClaimDifference(
-        Disagreement.MISSING, f"{token.written!r} is not in the passage"
-    )
+    is_name = token.role is WordRole.NAME
+    what = Difference.NAME_MISSING if is_name else Difference.WORD_MISSING
+    return ClaimDifference(Disagreement.MISSING, reason, what)
 
 
 def _check_place(
@@ -105,24 +155,32 @@ def _check_place(
     if token.role is WordRole.GUARD:
         same = guards_same_word(at, tokens, occurrences, held)
         reason = f"{token.written!r} refers to something else"
-        return None if same else contradiction(reason)
+        return (
+            None
+            if same
+            else contradiction(reason, Difference.GUARD_ELSEWHERE, token.key)
+        )
     if token.role is WordRole.NUMBER:
         places = _with_unit(at, tokens, occurrences)
         if not places:
-            return contradiction(f"{token.written} has a different unit")
+            reason = f"{token.written} has a different unit"
+            return contradiction(reason, Difference.UNIT)
     free = alone and not _is_ambiguous(token, places, held)
     reach = NEAR if token.role is WordRole.WORD else CLOSE
     if free or is_near(places, *_neighbours(at, tokens, occurrences), reach):
         return None
     word = token.role is WordRole.WORD
     kind = Disagreement.MISSING if word else Disagreement.CONTRADICTED
-    return ClaimDifference(kind, f"{token.written!r} is elsewhere in the passage")
+    reason = f"{token.written!r} is elsewhere in the passage"
+    return ClaimDifference(kind, reason, _ELSEWHERE[token.role])
 
 
 def _is_ambiguous(token: Token, places: Sequence[int], held: PassageWords) -> bool:
     """Return whether a number's sentence has another number of the same unit."""
     if token.role is not WordRole.NUMBER:
         return False
+    if token.is_year:
+        return any(o.is_year and o.key != token.key for o in held.tokens)
     after = [t.key for t in held.tokens[1:]]
     units = {after[place] for place in places if place < len(after)}
     return any(
@@ -139,7 +197,8 @@ def _with_unit(
     if at + 1 == len(tokens) or not tokens[at].attached:
         return places
     if not occurrences[at + 1]:
-        return places  # the missing word is reported itself
+        # Another missing word is reported itself.
+        return [] if tokens[at + 1].key in _UNITS else places
     after = set(occurrences[at + 1])
     return [place for place in places if place + 1 in after]
 
@@ -190,4 +249,4 @@ def _find_left_out(
     guard = dropped_guard(order.tokens, order.occurrences, order.passage_words, only)
     if guard:
         reason = f"{guard.written!r} is left out"
-        yield ClaimDifference(Disagreement.CONTRADICTED, reason, guard.key)
+        yield contradiction(reason, Difference.GUARD_LEFT_OUT, guard.key)

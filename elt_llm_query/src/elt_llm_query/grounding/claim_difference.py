@@ -11,15 +11,62 @@ class Disagreement(StrEnum):
     CONTRADICTED = "contradicted"
 
 
+class Difference(StrEnum):
+    """What differs."""
+
+    NUMBER_MISSING = "number missing"
+    NUMBER_ELSEWHERE = "number elsewhere"
+    NUMBER_OF_ANOTHER = "number of another sentence"
+    UNIT = "unit"
+    NAME_MISSING = "name missing"
+    NAME_ELSEWHERE = "name elsewhere"
+    WORD_MISSING = "word missing"
+    WORD_ELSEWHERE = "word elsewhere"
+    GUARD_MISSING = "guard missing"
+    GUARD_ELSEWHERE = "guard elsewhere"
+    GUARD_LEFT_OUT = "guard left out"
+    LIMIT_LEFT_OUT = "limit left out"
+    NAME_REPLACED = "name or number replaced"
+    WORD_REPLACED = "word replaced"
+    NAME_ADDED = "name or number added"
+    EXCHANGED = "words exchanged"
+    VOICE = "actor and object exchanged"
+    PART_LEFT_OUT = "part left out"
+    RESTRICTION_LEFT_OUT = "restriction left out"
+    TWO_SUBJECTS = "clauses of two subjects"
+    OTHER_SUBJECT = "duty of another subject"
+
+
+# A judge may find that the meaning is the same. It may not where a number, a unit, a
+# name, a "not", a duty, a quantity or a limit differs.
+OPEN_DIFFERENCES = frozenset(
+    {
+        Difference.WORD_MISSING,
+        Difference.WORD_ELSEWHERE,
+        Difference.WORD_REPLACED,
+        Difference.EXCHANGED,
+        Difference.RESTRICTION_LEFT_OUT,
+    }
+)
+
+
 @dataclass(frozen=True)
 class ClaimDifference:
-    """One thing that a claim states and its passage does not."""
+    """One thing that a claim states and its passage does not.
+
+    Attributes:
+        kind: Whether the passage lacks it or contradicts it.
+        reason: For people, with the words.
+        what: What differs.
+        key: The class of a guard.
+    """
 
     kind: Disagreement
     reason: str
-    key: str = ""  # the class of the guard that is left out
+    what: Difference
+    key: str = ""
 
 
-def contradiction(reason: str) -> ClaimDifference:
+def contradiction(reason: str, what: Difference, key: str = "") -> ClaimDifference:
     """Return a difference that makes the claim false."""
-    return ClaimDifference(Disagreement.CONTRADICTED, reason)
+    return ClaimDifference(Disagreement.CONTRADICTED, reason, what, key)

@@ -6,7 +6,7 @@ A guard is a word that reverses or limits the meaning: "not", "must", "only", "u
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from elt_llm_query.analysis.lexicon import NEVER_DROPPED
+from elt_llm_query.analysis.lexicon import EXEMPT, NEVER_DROPPED
 from elt_llm_query.grounding.claim_words import PassageWords, Token, WordRole
 
 # Maximum distance in content words between neighbours. It is shorter for numbers and
@@ -15,12 +15,13 @@ from elt_llm_query.grounding.claim_words import PassageWords, Token, WordRole
 NEAR = 5
 CLOSE = 2
 _PARTICLES = frozenset({"off"})  # "switches off the light", "the light is switched off"
-_ALWAYS_KEPT = frozenset({"not", "off"})  # whatever goes before them
+# Whatever goes before them.
+_ALWAYS_KEPT = frozenset({"not", "off", "except"})
 # Their clause may have a pronoun where the other text has a noun.
 _CLAUSE_OPENERS = frozenset({"until", "unless", "before", "after"})
 _NAMED = 3  # maximum content words of a pronoun's antecedent
 _DUTIES = frozenset({"must", "should"})
-MODALS = _DUTIES | {"may", "will"}
+MODALS = _DUTIES | {"may", "will", EXEMPT}
 
 
 def is_instruction(

@@ -5,9 +5,14 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from elt_llm_core.results import Support
+from elt_llm_query.analysis.lexicon import EXEMPT
 from elt_llm_query.analysis.read_sentence import Sentence, sentences
 from elt_llm_query.grounding.agreement import compare
-from elt_llm_query.grounding.claim_difference import ClaimDifference, Disagreement
+from elt_llm_query.grounding.claim_difference import (
+    OPEN_DIFFERENCES,
+    ClaimDifference,
+    Disagreement,
+)
 from elt_llm_query.grounding.claim_words import (
     content_words,
     covered_words,
@@ -33,7 +38,8 @@ def supporting(claim: str, where: Offered) -> QuoteMatch:
 
     Returns:
         `SUPPORTED` with the span of the passage, otherwise `CONTRADICTED` or
-        `UNSUPPORTED` with the first difference from the nearest passage.
+        `UNSUPPORTED` with the first difference from the nearest passage, and its
+        `open_span` if only the wording differs.
     """
     if not content_words(claim):
         return QuoteMatch(Support.UNSUPPORTED, 0.0, reason="it has no content words")
@@ -45,17 +51,26 @@ def supporting(claim: str, where: Offered) -> QuoteMatch:
             continue  # it lacks a word, and the nearest passage already gave the reason
         texts = [sentence.text for sentence in passage]
         differences = compare(claim, texts, context)
+        span = passage[0].start, passage[-1].end
         if not differences:
-            span = passage[0].start, passage[-1].end
             return QuoteMatch(Support.SUPPORTED, 1.0, *span)
-        one = _Nearest(len(differences), -share, differences)
+        one = _Nearest(len(differences), -share, differences, span)
         nearest = min(nearest or one, one, key=lambda n: n[:2])
     if nearest is None:
         return QuoteMatch(Support.UNSUPPORTED, 0.0, reason="the source is empty")
+    return _refuse(nearest)
+
+
+def _refuse(nearest: "_Nearest") -> QuoteMatch:
+    """Return the refusal of a claim, by its differences from the nearest passage."""
+    is_open = all(d.what in OPEN_DIFFERENCES for d in nearest.differences)
+    span = nearest.span if is_open else None
     against = [d for d in nearest.differences if d.kind is Disagreement.CONTRADICTED]
     if against and -nearest.uncovered >= _SAME_MATTER:
-        return QuoteMatch(Support.CONTRADICTED, 0.0, reason=against[0].reason)
-    return QuoteMatch(Support.UNSUPPORTED, 0.0, reason=nearest.differences[0].reason)
+        reason, support = against[0].reason, Support.CONTRADICTED
+    else:
+        reason, support = nearest.differences[0].reason, Support.UNSUPPORTED
+    return QuoteMatch(support, 0.0, reason=reason, open_span=span)
 
 
 def may_support(claim: str, where: Offered) -> bool:
@@ -68,13 +83,14 @@ def verdict_on(question: str, where: Offered, *, says_yes: bool) -> QuoteMatch:
     """Return whether a source supports a bare "Yes" or "No" to a question.
 
     It supports "Yes" if a passage supports the question as a claim, and "No" if they
-    differ only in a "not" of the passage.
+    differ only in a "not" of the passage, or in a "need not" if it asks for a duty.
     """
     modal, claim = split_modal(question)
     for _, _, passage in _rank(claim, where)[:1] if question else ():
         texts = [sentence.text for sentence in passage]
         differences = [d for d in compare(claim, texts) if not d.key or d.key != modal]
-        denied = bool(differences) and all(d.key == "not" for d in differences)
+        denials = {"not", EXEMPT} if modal == "must" else {"not"}
+        denied = bool(differences) and all(d.key in denials for d in differences)
         span = passage[0].start, passage[-1].end
         if (says_yes and not differences) or (not says_yes and denied):
             return QuoteMatch(Support.SUPPORTED, 1.0, *span)
@@ -90,6 +106,7 @@ class _Nearest(NamedTuple):
     differing: int
     uncovered: float
     differences: list[ClaimDifference]
+    span: tuple[int, int]
 
 
 Ranked = tuple[float, frozenset[int], Sequence[Sentence]]

@@ -12,69 +12,23 @@ from functools import cache, cached_property, lru_cache
 from itertools import chain, zip_longest
 
 from elt_llm_query.analysis.lexicon import (
+    EXEMPT,
     GUARD_CLASSES,
     IRREGULAR,
-    LOWER_PHRASES,
     MONTHS,
     NUMBER_WORDS,
     PARAPHRASES,
+    PROVIDED,
     REPORTING,
     STOP_WORDS,
-    UPPER_PHRASES,
 )
 from elt_llm_query.analysis.normalise import normalise
 from elt_llm_query.analysis.quantities import join_number_words, plain_number
 from elt_llm_query.analysis.stems import stem
-from elt_llm_query.analysis.term_match import ROOT_LENGTH, phrases, same_root, synonyms
+from elt_llm_query.analysis.term_match import ROOT_LENGTH, same_root, synonyms
+from elt_llm_query.grounding.claim_phrases import unify_phrases
 
 _CLASS_OF = {word: name for name, ring in GUARD_CLASSES.items() for word in ring}
-_BOUNDS = (
-    (re.compile(rf"\b(?:{phrases(UPPER_PHRASES)})\b"), " maximum "),
-    (re.compile(rf"\b(?:{phrases(LOWER_PHRASES)})\b"), " minimum "),
-)
-# "80 percent at most" is read as "at most 80 percent".
-_AFTER_NUMBER = (
-    (re.compile(r"(\d[\d.,]*(?: ?%| [a-z]+)?) at (?:the )?most\b"), r" maximum \1"),
-    (re.compile(r"(\d[\d.,]*(?: ?%| [a-z]+)?) at (?:the )?least\b"), r" minimum \1"),
-    # Elsewhere "over" and "under" denote a place.
-    (re.compile(r"\b(?:over|above)(?= \d)"), " more "),
-    (re.compile(r"\b(?:under|below)(?= \d)"), " less "),
-)
-_COUNTED = rf"(?:\d[\d.,]*|{'|'.join(NUMBER_WORDS)})"
-_TIME = r"(?:\w+ )?(?:minute|hour|day|week|month|year)s?"
-_ABOVE = "(?:more|longer|older|greater|higher|above|over)"
-_BELOW = "(?:less|fewer|shorter|younger|smaller|lower|below|under)"
-_OF_NOUN = "(?:the|an?|that|this|such|his|her|its|their)"
-_PHRASES = (
-    (re.compile(r"\bcan\s?not\b"), "can not"),
-    (re.compile(r"\bwon't\b"), "will not"),
-    (re.compile(r"n't\b"), " not"),
-    (re.compile(r"\bprior to\b"), "before"),
-    (re.compile(rf"\bpreceding(?= {_OF_NOUN}\b)"), "before"),
-    (re.compile(rf"\bfollowing(?= {_OF_NOUN}\b)"), "after"),
-    (re.compile(r"\b(?:have|has|need|needs) to\b"), "must"),
-    (re.compile(r"\bper ?cent\b"), "%"),
-    (re.compile(r"\b(?:is|are) (?:recommended|advised) to\b"), "should"),
-    (re.compile(r"\b(?:is|are) (?:required|obliged) to\b"), "must"),
-    (re.compile(r"\bby no means\b|\b(?:in|at|under) no \w+\b(?=\W)"), " not "),
-    # "No kite may be launched": "a kite may not be launched"
-    (
-        re.compile(
-            r"\b(?:no ((?!more|less|later)\w+(?: \w+)?)|(?:no one|nobody))"
-            r" (may|shall|can|must|will)\b"
-        ),
-        r"\1 \2 not",
-    ),
-    (re.compile(r"\b(not|never|no|neither)\b([^.;]*?),? nor\b"), r"\1\2 or"),
-    (re.compile(r"\bother than\b"), "except"),
-    (re.compile(r"\bhow many\b"), "the number of"),
-    (re.compile(r"\bhow much\b"), "the amount of"),
-    (re.compile(r"\bin order to\b"), "to"),
-    (re.compile(r"\byears old\b"), "years of age"),
-    (re.compile(rf"\b(within {_COUNTED} {_TIME}) of\b"), r"\1 after"),
-    (re.compile(rf"\b({_COUNTED}(?: {_TIME})?) or {_ABOVE}\b"), r" minimum \1"),
-    (re.compile(rf"\b({_COUNTED}(?: {_TIME})?) or {_BELOW}\b"), r" maximum \1"),
-)
 _VERDICT = re.compile(r"^\W*(?:yes|no)\b(?=\W*[,:;.\u2013\u2014-])", re.IGNORECASE)
 _TOKEN = re.compile(
     r"[-+]?\d+(?:[.,:/]\d+)*|[%\u2030\u00b0$\u20ac\u00a3\u00a5<>=\u2264\u2265\u00b1]"
@@ -83,8 +37,28 @@ _TOKEN = re.compile(
 _ONLY_SPACE = re.compile(r"[ -]?")
 # Stop words elsewhere, but "almost" and "nearly" negate.
 _TELLING = frozenset({"also", "get", "above", "below", "almost", "nearly"})
-_CONNECTIVES = frozenset({"however", "moreover", "furthermore", "additionally"})
+_CONNECTIVES = frozenset(
+    [
+        "however",
+        "moreover",
+        "furthermore",
+        "additionally",
+        "although",
+        "though",
+        "while",
+        "whereas",
+        "thus",
+        "hence",
+        "still",
+        "already",
+        "respectively",
+        "various",
+    ]
+)
 _CLAUSE_END = re.compile(r"[,;:.()]")
+_SENTENCE_END = re.compile(
+    r"[;.]\s|[,;]\s+(?:and|but)\b|\band\s+(?:is|are|was|were|has|have)\b"
+)
 _DEFINITE = re.compile(
     r"\b(?:the|this|that|these|those|such|its|their|his|her|our|your|my|it)\b"
 )
@@ -93,11 +67,14 @@ _JOIN = re.compile(
     r"\b(?:and|or|but|nor|such as|including|for example)\b|[;:&/]|\(\w\)"
 )
 _BEFORE_VERB = re.compile(r"[,;:(]\W*$|\b(?:and|or|then|please)\W*$")
-_PRONOUN = re.compile(r"\b(?:it|they|he|she|its|their)\b")
+_PRONOUN = re.compile(r"\b(?:it|they|them|he|him|she|her|its|their)\b")
 _CONTRAST = re.compile(
     r"[,;]\s*(?:but|whereas|while|although|though)\s+(?:the|an?|all|each|every|any)\b"
 )
+_HAS_TO = re.compile(r"\b(?:have|need|required|obliged) to\b", re.IGNORECASE)
+_YEAR = re.compile(r"1[0-9]\d\d|20\d\d")
 _NUMBERING = re.compile(r"^\W*\d+(?:\.\d+)+\.?\s")
+_WRITTEN = {EXEMPT: "need not", PROVIDED: "provided that"}
 _ROOT = 6  # minimum length of a stem whose other forms count
 
 
@@ -119,7 +96,7 @@ class Token:
     or the like, or a list mark does. `definite` is true after "the" or the like,
     `opens` at the beginning of a clause without a subject before it: "If it leaks,
     close the valve". `refers` is true if a pronoun precedes the next one, `turns` if a
-    "but" with its own subject does.
+    "but" with its own subject does, `ends` if a semicolon or ", and" does.
     """
 
     written: str
@@ -132,6 +109,12 @@ class Token:
     opens: bool = False
     refers: bool = False
     turns: bool = False
+    ends: bool = False
+
+    @property
+    def is_year(self) -> bool:
+        """True for a number that is written as a year is."""
+        return self.role is WordRole.NUMBER and bool(_YEAR.fullmatch(self.written))
 
 
 class PassageWords:
@@ -217,7 +200,12 @@ def without_numbering(sentence: str, claim: str) -> str:
 
 
 def split_modal(question: str) -> tuple[str, str]:
-    """Return the class of the modal that a question begins with, and the rest."""
+    """Return the class of the modal of a question, and the question without it.
+
+    It begins with the modal, or asks whether somebody has to do something.
+    """
+    if _HAS_TO.search(question):
+        return "must", _HAS_TO.sub("", question)
     first, _, rest = question.strip().partition(" ")
     name = _CLASS_OF.get(first.lower(), "")
     return (name, rest) if name else ("", question)
@@ -263,9 +251,7 @@ def covered_words(claim: str, sentence: str) -> frozenset[int]:
 
 
 def _tokens(text: str, names: frozenset[str]) -> Iterator[Token]:
-    plain = join_number_words(normalise(text).text)
-    for pattern, by in (*_AFTER_NUMBER, *_BOUNDS, *_PHRASES):
-        plain = pattern.sub(by, plain)
+    plain = unify_phrases(join_number_words(normalise(text).text))
     words = [
         (word, *_classify(word[0].removesuffix("'s"), names))
         for word in _TOKEN.finditer(plain)
@@ -276,7 +262,7 @@ def _tokens(text: str, names: frozenset[str]) -> Iterator[Token]:
     for (word, key, role), after in zip_longest(content, content[1:]):
         gap = plain[word.end() : after[0].start()] if after else "."
         yield Token(
-            word[0],
+            _WRITTEN.get(key, word[0]),
             key,
             role,
             attached=bool(_ONLY_SPACE.fullmatch(gap)),
@@ -286,6 +272,7 @@ def _tokens(text: str, names: frozenset[str]) -> Iterator[Token]:
             opens=opens,
             refers=bool(_PRONOUN.search(gap)),
             turns=bool(_CONTRAST.search(gap)),
+            ends=bool(_SENTENCE_END.search(gap)),
         )
         before = gap
         # "Never open", "do not open": the verb opens the clause too.

@@ -1,11 +1,13 @@
 """A second opinion on paraphrases: does the passage support the statement?
 
 The lexical checks prove that a passage contains every number, name, "not" and content
-word of a paraphrase. A judge may only withdraw such a verdict: what the checks refuse
-stays refused.
+word of a paraphrase. A judge withdraws such a verdict if it does not confirm it. A
+judge that `accepts` also decides on paraphrases that are refused for their wording
+alone; it never decides where a number, a name, a "not", a duty or a limit differs.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
@@ -30,13 +32,21 @@ from elt_llm_query.prompts import ENTAILMENT
 from elt_llm_query.trace import TraceLog
 
 TOKENS = 8  # of an answer that is one word
+ACCEPTED = "in other words; the judge model finds support for it in the passage"
 NOT_CONFIRMED = "the judge model finds no support for it in the passage"
 _VERDICT = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 _MOST_CHARACTERS = 60  # of an answer that is shown in an error
 
 
 class ClaimJudge(Protocol):
-    """Decides whether a passage supports a claim."""
+    """Decides whether a passage supports a claim.
+
+    Attributes:
+        accepts: Whether it decides on paraphrases that the lexical checks refuse for
+            their wording alone.
+    """
+
+    accepts: bool
 
     def confirms(self, claim: str, passage: str) -> bool:
         """Return whether everything in the claim follows from the passage.
@@ -64,6 +74,11 @@ class NoJudgeOptions(Strategy[ClaimJudge | None]):
 class ModelJudgeOptions(Strategy[ClaimJudge | None]):
     """The model of the role `judge` confirms each paraphrase, one short call each."""
 
+    accepts: bool = Field(
+        default=False,
+        description="also let it accept paraphrases whose words the passage lacks, if "
+        "no number, name, negation, duty or limit differs",
+    )
     prompt: str = Field(
         default=ENTAILMENT,
         description="prompt with {claim} and {passage} that asks for Yes or No",
@@ -72,7 +87,7 @@ class ModelJudgeOptions(Strategy[ClaimJudge | None]):
     @override
     def build(self, models: Models) -> ClaimJudge:
         llm = require_llm(models, "query.judge_strategy: llm", "judge")
-        return ModelJudge(llm, self.prompt)
+        return ModelJudge(llm, self.prompt, accepts=self.accepts)
 
 
 class ModelJudge(Prompted, PromptMixin):
@@ -81,10 +96,14 @@ class ModelJudge(Prompted, PromptMixin):
     Args:
         llm: The model.
         prompt: A prompt with `{claim}` and `{passage}`.
+        accepts: Whether it may accept a paraphrase that the lexical checks refuse.
     """
 
-    def __init__(self, llm: LLM, prompt: str = ENTAILMENT) -> None:
+    def __init__(
+        self, llm: LLM, prompt: str = ENTAILMENT, *, accepts: bool = False
+    ) -> None:
         super().__init__(with_short_answers(llm, TOKENS), prompt)
+        self.accepts = accepts
 
     @override
     def _get_prompt_modules(self) -> PromptMixinType:
@@ -105,7 +124,7 @@ class ModelJudge(Prompted, PromptMixin):
 def confirm_paraphrases(
     checks: Sequence[StatementCheck], judge: ClaimJudge | None, log: TraceLog
 ) -> list[StatementCheck]:
-    """Return the checks, refusing paraphrases that the judge does not confirm.
+    """Return the checks with the judge's verdicts on paraphrases.
 
     Args:
         checks: The check of each statement against the sources.
@@ -114,36 +133,56 @@ def confirm_paraphrases(
     """
     if judge is None:
         return list(checks)
-    known: dict[tuple[str, str], bool] = {}
-    failures: dict[str, int] = {}
-
-    def apply_verdict(match: ClaimMatch, plain: str) -> ClaimMatch:
-        if match.match.support is not Support.SUPPORTED:
-            return match
-        pair = (plain, passage_of(match))
-        if pair not in known:
-            try:
-                known[pair] = judge.confirms(*pair)
-            except ModelError as error:
-                known[pair] = True
-                failures[str(error)] = failures.get(str(error), 0) + 1
-        if known[pair]:
-            return match
-        refused = QuoteMatch(Support.UNSUPPORTED, 0.0, reason=NOT_CONFIRMED)
-        return replace(match, match=refused)
-
+    verdicts = _Verdicts(judge)
     judged = [
         replace(
             one,
-            matches=tuple(apply_verdict(m, one.statement.plain) for m in one.matches),
+            matches=tuple(
+                verdicts.apply(match, one.statement.plain) for match in one.matches
+            ),
         )
         for one in checks
     ]
-    for reason, count in failures.items():
+    for reason, count in verdicts.failures.items():
         detail = f"{count} paraphrases were not judged by the model: {reason}"
         kind = DegradationKind.STAGE_LEFT_OUT
         log.degrade(Degradation(kind=kind, detail=detail))
     return judged
+
+
+class _Verdicts:
+    """The verdicts of a judge, each asked for once, and its failures."""
+
+    def __init__(self, judge: ClaimJudge) -> None:
+        self._judge = judge
+        self._known: dict[tuple[str, str], bool | None] = {}
+        self.failures: Counter[str] = Counter()
+
+    def apply(self, match: ClaimMatch, plain: str) -> ClaimMatch:
+        """Return the match as the judge decides, or unchanged."""
+        found = match.match
+        if found.support is Support.SUPPORTED:
+            if self._decide(plain, match) is False:
+                refused = QuoteMatch(Support.UNSUPPORTED, 0.0, reason=NOT_CONFIRMED)
+                return replace(match, match=refused)
+        elif self._judge.accepts and found.open_span is not None:
+            span = found.open_span
+            accepted = QuoteMatch(Support.SUPPORTED, 1.0, *span, reason=ACCEPTED)
+            new = replace(match, match=accepted)
+            if self._decide(match.quote, new):
+                return new
+        return match
+
+    def _decide(self, claim: str, match: ClaimMatch) -> bool | None:
+        """Return the verdict; None if the judge fails."""
+        pair = claim, passage_of(match)
+        if pair not in self._known:
+            try:
+                self._known[pair] = self._judge.confirms(*pair)
+            except ModelError as error:
+                self._known[pair] = None
+                self.failures[str(error)] += 1
+        return self._known[pair]
 
 
 def passage_of(match: ClaimMatch) -> str:

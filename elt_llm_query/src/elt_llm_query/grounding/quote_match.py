@@ -39,7 +39,9 @@ class QuoteMatch(NamedTuple):
     """The match `text[start:end]`, 0 to 0 if there is none.
 
     `score` is 1 for a quote that the text contains, otherwise the similarity of the
-    nearest window, 0 to 1. `reason` is the reason of a refusal.
+    nearest window, 0 to 1. `reason` is the reason of a refusal. `open_span` is the
+    passage of a refused paraphrase in which other words are used, but nothing differs
+    that reverses the meaning; a judge may decide on it.
     """
 
     support: Support
@@ -47,6 +49,7 @@ class QuoteMatch(NamedTuple):
     start: int = 0
     end: int = 0
     reason: str = ""
+    open_span: tuple[int, int] | None = None
 
     @property
     def stands(self) -> bool:

@@ -109,9 +109,11 @@ class StatementCheck:
 
     @property
     def reason(self) -> str:
-        """Return why it is not proven; empty if it is."""
+        """Return why it is not proven, or that a judge decided; otherwise empty."""
+        if self.stands:
+            return next((m.match.reason for m in self.matches if m.stands), "")
         failed = next((m for m in self.matches if not m.stands), None)
-        return failed.match.reason if failed and not self.stands else self.note
+        return failed.match.reason if failed else self.note
 
 
 def check_statement(

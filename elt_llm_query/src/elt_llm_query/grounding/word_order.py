@@ -11,11 +11,15 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import zip_longest
 
-from elt_llm_query.analysis.lexicon import IRREGULAR, NUMBER_WORDS
+from elt_llm_query.analysis.lexicon import IRREGULAR, NUMBER_WORDS, PROVIDED
 from elt_llm_query.analysis.normalise import normalise
 from elt_llm_query.analysis.stems import refers_back, stem
 from elt_llm_query.analysis.term_match import phrases
-from elt_llm_query.grounding.claim_difference import ClaimDifference, contradiction
+from elt_llm_query.grounding.claim_difference import (
+    ClaimDifference,
+    Difference,
+    contradiction,
+)
 from elt_llm_query.grounding.claim_guards import MODALS
 from elt_llm_query.grounding.claim_words import (
     PassageWords,
@@ -28,15 +32,20 @@ from elt_llm_query.grounding.claim_words import (
 )
 
 LONGEST_SWAP = 6  # content words of a name or a number that replaces another
+LONGEST_AGENT = 4  # content words before its verb: "the owner of the boat may fly"
+LONGEST_LETTERS = 3  # letters of a code before its number: "E04", "ISO 9001"
 LONGEST_RESTRICTION = 3  # content words; more of them are a separate clause
 # Guards after which a noun denotes all of its kind.
+_LIMITS = frozenset({"except", "unless", PROVIDED})
 _GENERAL = frozenset({"all", "any", "not", "only", "most", "some", "many", "few"})
 _NEARLY = frozenset({"almost", "nearly"})
 _NAMING = frozenset({"called", "named", "known"})  # "is called" means no more than "is"
-_DONE = r"\b(?:be|been|being|is|are|was|were)\s+%s(\w+)\b"
+_DONE = r"\b(?:be|been|being|is|are|was|were)\s+(?:not\s+)?(?!to\b|not\b)%s(\w+)\b"
 # Participles of regular verbs, and of verbs that never change.
 _PARTICIPLE = ("ed", "en", "wn", "ld", "de", "pt", "nt", "id")
 _UNCHANGED = frozenset({"set", "put", "cut", "let", "cast", "read", "split"})
+# Endings of a verb that is no active one: "a fine imposed on her", "is refundable".
+_NOT_ACTIVE = (*_PARTICIPLE, "ing", "able", "ible")
 _PASSIVE = re.compile(_DONE % r"(?:\w+ly\s+)?", re.IGNORECASE)
 _DONE_BY = re.compile(
     _DONE % r"(?:\w+\s+)?" + r"\s+(?:\w+\s+){0,3}?by\b", re.IGNORECASE
@@ -101,6 +110,7 @@ class WordOrder:
             if kind != "replace" or max(high - low, last - first) > LONGEST_SWAP:
                 continue
             gone = {k for k in theirs[low:high] if theirs.count(k) > ours.count(k)}
+            gone -= self._agents
             new = [
                 tokens[i]
                 for i in range(first, last)
@@ -112,15 +122,21 @@ class WordOrder:
                 here = self.passage_words.tokens[low:high]
                 written = next(t.written for t in here if t.key in gone)
                 reason = f"the passage has {written!r} for {new[0].written!r}"
-                return contradiction(reason)
+                exact = new[0].role is not WordRole.WORD
+                what = Difference.NAME_REPLACED if exact else Difference.WORD_REPLACED
+                return contradiction(reason, what)
         return None
 
     def find_others(self) -> Iterator[ClaimDifference]:
         """Return words that are added, left out or reversed."""
         added = None if refers_back(self.sentence) else self._find_added()
-        turned = self._find_reversal() or self._find_exchange()
+        turned = (
+            self._find_reversal()
+            or self._find_exchange()
+            or self._find_agent_as_object()
+        )
         limits = (self._find_part(), self._find_restriction())
-        others = (*limits, self._find_mixture(), turned)
+        others = (*limits, self._find_limit(), self._find_mixture(), turned)
         for one in (added, *others, self._find_other_subject()):
             if one:
                 yield one
@@ -138,6 +154,51 @@ class WordOrder:
         theirs = [token.key for token in self.passage_words.tokens]
         matcher = SequenceMatcher(None, theirs, self._ours, autojunk=False)
         return matcher.get_opcodes()
+
+    @cached_property
+    def _made_passive(self) -> list[int]:
+        """Return the places in the sentence of verbs that only the claim has passive.
+
+        "The rooms are kept warm" is said by "the unit keeps the rooms warm".
+        """
+        ours = _stems(_PASSIVE, self.claim) - _stems(_PASSIVE, self.sentence)
+        here = enumerate(self.passage_words.tokens)
+        return [
+            i
+            for i, token in here
+            if token.key in ours
+            and not token.written.endswith(_NOT_ACTIVE)
+            and not token.refers  # "the town bought it": the object is a pronoun
+        ]
+
+    @cached_property
+    def _agents(self) -> set[str]:
+        """Return the words before those verbs: who does it, which a passive omits."""
+        agents: set[str] = set()
+        here = self.passage_words.tokens
+        for verb in self._made_passive:
+            for token in reversed(here[max(0, verb - LONGEST_AGENT) : verb]):
+                if token.closes:
+                    break
+                if token.role is not WordRole.GUARD:
+                    agents.add(token.key)
+        return agents
+
+    def _find_agent_as_object(self) -> ClaimDifference | None:
+        """Return a noun before a passive verb that is the actor in the sentence.
+
+        "The unit is kept warm" is not said by "the unit keeps the rooms warm".
+        """
+        keys = {self.passage_words.tokens[i].key for i in self._made_passive}
+        previous = None
+        for i in self._words:
+            if previous is not None and self._ours[i] in keys:
+                verbs, nouns = self.occurrences[i], self.occurrences[previous]
+                if nouns and all(noun < verb for noun in nouns for verb in verbs):
+                    pair = self.tokens[previous], self.tokens[i]
+                    return _changed_places(*pair, Difference.VOICE)
+            previous = i if self.occurrences[i] else previous
+        return None
 
     @cached_property
     def _words(self) -> list[int]:
@@ -159,7 +220,7 @@ class WordOrder:
                     and not self.occurrences[i]
                     and token.key not in self.known
                 ):
-                    return _said_of_another(token)
+                    return _of_another(token, Difference.NAME_ADDED)
         return None
 
     def _find_reversal(self) -> ClaimDifference | None:
@@ -225,7 +286,7 @@ class WordOrder:
         before = [i for i, places in known if places[-1] < turn]
         after = [i for i, places in known if places[0] >= turn]
         if before and after:
-            return _said_of_another(self.tokens[after[0]])
+            return _of_another(self.tokens[after[0]], Difference.TWO_SUBJECTS)
         return None
 
     def _find_other_subject(self) -> ClaimDifference | None:
@@ -244,7 +305,7 @@ class WordOrder:
             ours = {i for i, places in pairs if places and places[-1] < place}
             late = [i for i in ours if i > at and tokens[i].role is not WordRole.GUARD]
             if late and not any(i < at for i in ours):
-                return _said_of_another(tokens[late[0]])
+                return _of_another(tokens[late[0]], Difference.OTHER_SUBJECT)
             return None
         return None
 
@@ -265,7 +326,25 @@ class WordOrder:
                 left_out = left_out or self._modifier(at)
             if of_all and after is not None and not tokens[at].closes:
                 left_out = left_out or self._dropped_between(at, after)
-        return contradiction(f"{left_out!r} is left out") if left_out else None
+        reason = f"{left_out!r} is left out"
+        what = Difference.RESTRICTION_LEFT_OUT
+        return contradiction(reason, what) if left_out else None
+
+    def _find_limit(self) -> ClaimDifference | None:
+        """Return an exception or condition that follows the words of the claim.
+
+        "Open every day" is not said by "open every day except Monday".
+        """
+        if not self._places_in_claim or any(t.key in _LIMITS for t in self.tokens):
+            return None
+        last = max(self._places_in_claim)
+        for place, token in enumerate(self.passage_words.tokens):
+            if place and self.passage_words.tokens[place - 1].ends:
+                last = -1  # a limit of another clause
+            if place > last >= 0 and token.key in _LIMITS:
+                reason = f"{token.written!r} is left out"
+                return contradiction(reason, Difference.LIMIT_LEFT_OUT)
+        return None
 
     def _find_part(self) -> ClaimDifference | None:
         """Return a word for a part if the claim speaks of the whole.
@@ -282,7 +361,7 @@ class WordOrder:
             elsewhere = {token.key for token in read_passage(rest).tokens}
             if named & ours - elsewhere and not ours & set(part.places):
                 reason = f"{match[1] or match[2]!r} of them is left out"
-                return contradiction(reason)
+                return contradiction(reason, Difference.PART_LEFT_OUT)
         return None
 
     def _is_definite(self, at: int) -> bool:
@@ -294,12 +373,22 @@ class WordOrder:
     def _modifier(self, at: int) -> str:
         """Return the word before a word of the sentence, if the claim lacks it."""
         left_out = ""
+        if self._is_identifier(at):
+            return ""  # "error E04", "Rule 7b": the noun only says what it identifies
         for place in self.occurrences[at]:
             before = self.passage_words.tokens[place - 1] if place else None
             if not before or not before.attached or not self._lacks(place - 1):
                 return ""
             left_out = before.written
         return left_out
+
+    def _is_identifier(self, at: int) -> bool:
+        """Return whether a word is the beginning of a code: the "e" of "E04"."""
+        after = self.tokens[at + 1 : at + 2]
+        return len(self.tokens[at].written) <= LONGEST_LETTERS and any(
+            self.tokens[at].attached and token.role is WordRole.NUMBER
+            for token in after
+        )
 
     def _dropped_between(self, at: int, after: int) -> str:
         """Return the first word left out between two neighbours in the claim.
@@ -331,12 +420,14 @@ class WordOrder:
         return not implied and place not in self._places_in_claim
 
 
-def _said_of_another(token: Token) -> ClaimDifference:
-    return contradiction(f"{token.written!r} refers to something else")
+def _of_another(token: Token, what: Difference) -> ClaimDifference:
+    return contradiction(f"{token.written!r} refers to something else", what)
 
 
-def _changed_places(one: Token, other: Token) -> ClaimDifference:
-    return contradiction(f"{one.written!r} and {other.written!r} are swapped")
+def _changed_places(
+    one: Token, other: Token, what: Difference = Difference.EXCHANGED
+) -> ClaimDifference:
+    return contradiction(f"{one.written!r} and {other.written!r} are swapped", what)
 
 
 def _stems(pattern: re.Pattern[str], text: str) -> frozenset[str]:
