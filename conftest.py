@@ -3,6 +3,11 @@
 import asyncio
 
 import pytest
+from hypothesis import settings
+
+# A deadline fails whichever example runs while the machine is busy.
+settings.register_profile("no_deadline", deadline=None)
+settings.load_profile("no_deadline")
 
 
 @pytest.fixture(scope="session", autouse=True)
