@@ -18,7 +18,7 @@ from elt_llm_query.analysis.lexicon import ATTRIBUTES, REPORTING, TIME_UNITS
 from elt_llm_query.analysis.stems import stem
 from elt_llm_query.grounding.claim_difference import (
     ClaimDifference,
-    Difference,
+    DifferenceKind,
     Disagreement,
     contradiction,
 )
@@ -46,9 +46,9 @@ _UNITS = frozenset(
     stem(unit) for unit in TIME_UNITS.union(*ATTRIBUTES.values()) if len(unit) > 1
 )
 _ELSEWHERE = {
-    WordRole.WORD: Difference.WORD_ELSEWHERE,
-    WordRole.NAME: Difference.NAME_ELSEWHERE,
-    WordRole.NUMBER: Difference.NUMBER_ELSEWHERE,
+    WordRole.WORD: DifferenceKind.WORD_ELSEWHERE,
+    WordRole.NAME: DifferenceKind.NAME_ELSEWHERE,
+    WordRole.NUMBER: DifferenceKind.NUMBER_ELSEWHERE,
 }
 
 
@@ -95,16 +95,16 @@ def _find_rival_number(claim: str, sentences: Sequence[str]) -> ClaimDifference 
     tokens = read_claim(claim)
     covered = [covered_words(claim, one) for one in sentences]
     counted = [_numbers_by_unit(one) for one in sentences]
-    for token, unit in _counted(tokens):
+    for token, unit in _list_numbers(tokens):
         own = [at for at, of in enumerate(counted) if token.key in of.get(unit, ())]
         others = [at for at, of in enumerate(counted) if at not in own and of.get(unit)]
         if own and any(covered[at] - covered[own[0]] for at in others):
             reason = f"{token.written!r} refers to something else"
-            return contradiction(reason, Difference.NUMBER_OF_ANOTHER)
+            return contradiction(reason, DifferenceKind.NUMBER_OF_ANOTHER)
     return None
 
 
-def _counted(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
+def _list_numbers(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
     """Return each number with the word that is attached to it; a year is a unit too."""
     for token, after in zip_longest(tokens, tokens[1:]):
         if token.is_year:
@@ -116,7 +116,7 @@ def _counted(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
 def _numbers_by_unit(sentence: str) -> dict[str, set[str]]:
     """Return the numbers of a sentence by the word that is attached to them."""
     units: dict[str, set[str]] = {}
-    for token, unit in _counted(read_passage(sentence).tokens):
+    for token, unit in _list_numbers(read_passage(sentence).tokens):
         units.setdefault(unit, set()).add(token.key)
     return units
 
@@ -126,16 +126,16 @@ def _explain_missing(
 ) -> ClaimDifference | None:
     if token.role is WordRole.NUMBER:
         reason = f"the number {token.written} is not in the passage"
-        return contradiction(reason, Difference.NUMBER_MISSING)
+        return contradiction(reason, DifferenceKind.NUMBER_MISSING)
     reason = f"{token.written!r} is not in the passage"
     if token.role is WordRole.GUARD:
-        return contradiction(reason, Difference.GUARD_MISSING, token.key)
+        return contradiction(reason, DifferenceKind.GUARD_MISSING, token.key)
     if token.key in known:
         return None
     if token.role is WordRole.WORD and token.written in REPORTING:
         return None
     is_name = token.role is WordRole.NAME
-    what = Difference.NAME_MISSING if is_name else Difference.WORD_MISSING
+    what = DifferenceKind.NAME_MISSING if is_name else DifferenceKind.WORD_MISSING
     return ClaimDifference(Disagreement.MISSING, reason, what)
 
 
@@ -158,13 +158,13 @@ def _check_place(
         return (
             None
             if same
-            else contradiction(reason, Difference.GUARD_ELSEWHERE, token.key)
+            else contradiction(reason, DifferenceKind.GUARD_ELSEWHERE, token.key)
         )
     if token.role is WordRole.NUMBER:
         places = _with_unit(at, tokens, occurrences)
         if not places:
             reason = f"{token.written} has a different unit"
-            return contradiction(reason, Difference.UNIT)
+            return contradiction(reason, DifferenceKind.UNIT)
     free = alone and not _is_ambiguous(token, places, held)
     reach = NEAR if token.role is WordRole.WORD else CLOSE
     if free or is_near(places, *_neighbours(at, tokens, occurrences), reach):
@@ -249,4 +249,4 @@ def _find_left_out(
     guard = dropped_guard(order.tokens, order.occurrences, order.passage_words, only)
     if guard:
         reason = f"{guard.written!r} is left out"
-        yield contradiction(reason, Difference.GUARD_LEFT_OUT, guard.key)
+        yield contradiction(reason, DifferenceKind.GUARD_LEFT_OUT, guard.key)

@@ -11,7 +11,7 @@ class Disagreement(StrEnum):
     CONTRADICTED = "contradicted"
 
 
-class Difference(StrEnum):
+class DifferenceKind(StrEnum):
     """What differs."""
 
     NUMBER_MISSING = "number missing"
@@ -41,11 +41,11 @@ class Difference(StrEnum):
 # name, a "not", a duty, a quantity or a limit differs.
 OPEN_DIFFERENCES = frozenset(
     {
-        Difference.WORD_MISSING,
-        Difference.WORD_ELSEWHERE,
-        Difference.WORD_REPLACED,
-        Difference.EXCHANGED,
-        Difference.RESTRICTION_LEFT_OUT,
+        DifferenceKind.WORD_MISSING,
+        DifferenceKind.WORD_ELSEWHERE,
+        DifferenceKind.WORD_REPLACED,
+        DifferenceKind.EXCHANGED,
+        DifferenceKind.RESTRICTION_LEFT_OUT,
     }
 )
 
@@ -57,16 +57,16 @@ class ClaimDifference:
     Attributes:
         kind: Whether the passage lacks it or contradicts it.
         reason: For people, with the words.
-        what: What differs.
+        what: Which kind of difference it is.
         key: The class of a guard.
     """
 
     kind: Disagreement
     reason: str
-    what: Difference
+    what: DifferenceKind
     key: str = ""
 
 
-def contradiction(reason: str, what: Difference, key: str = "") -> ClaimDifference:
+def contradiction(reason: str, what: DifferenceKind, key: str = "") -> ClaimDifference:
     """Return a difference that makes the claim false."""
     return ClaimDifference(Disagreement.CONTRADICTED, reason, what, key)

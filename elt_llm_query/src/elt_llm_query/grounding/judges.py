@@ -160,13 +160,13 @@ class _Verdicts:
 
     def apply(self, match: ClaimMatch, plain: str) -> ClaimMatch:
         """Return the match as the judge decides, or unchanged."""
-        found = match.match
-        if found.support is Support.SUPPORTED:
+        lookup = match.match
+        if lookup.support is Support.SUPPORTED:
             if self._decide(plain, match) is False:
                 refused = QuoteMatch(Support.UNSUPPORTED, 0.0, reason=NOT_CONFIRMED)
                 return replace(match, match=refused)
-        elif self._judge.accepts and found.open_span is not None:
-            span = found.open_span
+        elif self._judge.accepts and lookup.open_span is not None:
+            span = lookup.open_span
             accepted = QuoteMatch(Support.SUPPORTED, 1.0, *span, reason=ACCEPTED)
             new = replace(match, match=accepted)
             if self._decide(match.quote, new):

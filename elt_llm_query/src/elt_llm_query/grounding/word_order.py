@@ -17,7 +17,7 @@ from elt_llm_query.analysis.stems import refers_back, stem
 from elt_llm_query.analysis.term_match import phrases
 from elt_llm_query.grounding.claim_difference import (
     ClaimDifference,
-    Difference,
+    DifferenceKind,
     contradiction,
 )
 from elt_llm_query.grounding.claim_guards import MODALS
@@ -123,7 +123,11 @@ class WordOrder:
                 written = next(t.written for t in here if t.key in gone)
                 reason = f"the passage has {written!r} for {new[0].written!r}"
                 exact = new[0].role is not WordRole.WORD
-                what = Difference.NAME_REPLACED if exact else Difference.WORD_REPLACED
+                what = (
+                    DifferenceKind.NAME_REPLACED
+                    if exact
+                    else DifferenceKind.WORD_REPLACED
+                )
                 return contradiction(reason, what)
         return None
 
@@ -196,7 +200,7 @@ class WordOrder:
                 verbs, nouns = self.occurrences[i], self.occurrences[previous]
                 if nouns and all(noun < verb for noun in nouns for verb in verbs):
                     pair = self.tokens[previous], self.tokens[i]
-                    return _changed_places(*pair, Difference.VOICE)
+                    return _changed_places(*pair, DifferenceKind.VOICE)
             previous = i if self.occurrences[i] else previous
         return None
 
@@ -220,7 +224,7 @@ class WordOrder:
                     and not self.occurrences[i]
                     and token.key not in self.known
                 ):
-                    return _of_another(token, Difference.NAME_ADDED)
+                    return _of_another(token, DifferenceKind.NAME_ADDED)
         return None
 
     def _find_reversal(self) -> ClaimDifference | None:
@@ -286,7 +290,7 @@ class WordOrder:
         before = [i for i, places in known if places[-1] < turn]
         after = [i for i, places in known if places[0] >= turn]
         if before and after:
-            return _of_another(self.tokens[after[0]], Difference.TWO_SUBJECTS)
+            return _of_another(self.tokens[after[0]], DifferenceKind.TWO_SUBJECTS)
         return None
 
     def _find_other_subject(self) -> ClaimDifference | None:
@@ -305,7 +309,7 @@ class WordOrder:
             ours = {i for i, places in pairs if places and places[-1] < place}
             late = [i for i in ours if i > at and tokens[i].role is not WordRole.GUARD]
             if late and not any(i < at for i in ours):
-                return _of_another(tokens[late[0]], Difference.OTHER_SUBJECT)
+                return _of_another(tokens[late[0]], DifferenceKind.OTHER_SUBJECT)
             return None
         return None
 
@@ -327,7 +331,7 @@ class WordOrder:
             if of_all and after is not None and not tokens[at].closes:
                 left_out = left_out or self._dropped_between(at, after)
         reason = f"{left_out!r} is left out"
-        what = Difference.RESTRICTION_LEFT_OUT
+        what = DifferenceKind.RESTRICTION_LEFT_OUT
         return contradiction(reason, what) if left_out else None
 
     def _find_limit(self) -> ClaimDifference | None:
@@ -343,7 +347,7 @@ class WordOrder:
                 last = -1  # a limit of another clause
             if place > last >= 0 and token.key in _LIMITS:
                 reason = f"{token.written!r} is left out"
-                return contradiction(reason, Difference.LIMIT_LEFT_OUT)
+                return contradiction(reason, DifferenceKind.LIMIT_LEFT_OUT)
         return None
 
     def _find_part(self) -> ClaimDifference | None:
@@ -361,7 +365,7 @@ class WordOrder:
             elsewhere = {token.key for token in read_passage(rest).tokens}
             if named & ours - elsewhere and not ours & set(part.places):
                 reason = f"{match[1] or match[2]!r} of them is left out"
-                return contradiction(reason, Difference.PART_LEFT_OUT)
+                return contradiction(reason, DifferenceKind.PART_LEFT_OUT)
         return None
 
     def _is_definite(self, at: int) -> bool:
@@ -420,12 +424,12 @@ class WordOrder:
         return not implied and place not in self._places_in_claim
 
 
-def _of_another(token: Token, what: Difference) -> ClaimDifference:
+def _of_another(token: Token, what: DifferenceKind) -> ClaimDifference:
     return contradiction(f"{token.written!r} refers to something else", what)
 
 
 def _changed_places(
-    one: Token, other: Token, what: Difference = Difference.EXCHANGED
+    one: Token, other: Token, what: DifferenceKind = DifferenceKind.EXCHANGED
 ) -> ClaimDifference:
     return contradiction(f"{one.written!r} and {other.written!r} are swapped", what)
 
