@@ -1,15 +1,21 @@
 """Models by role, and the next model where one fails."""
 
 import asyncio
+import base64
+import io
 
 import pytest
+from llama_index.core.base.llms.types import ImageBlock, TextBlock
 from llama_index.core.llms import ChatMessage
 from llama_index.core.prompts import PromptTemplate
 from ollama_server import Fault, OllamaServer
+from PIL import Image
 from pydantic import BaseModel
 
 from elt_llm_core.config.loader import with_models
-from elt_llm_core.config.sections import GatewaySection, RagConfig
+from elt_llm_core.config.sections import GatewaySection, ModelsSection, RagConfig
+from elt_llm_core.doctor.machine import check_models
+from elt_llm_core.doctor.report import Level
 from elt_llm_core.errors import BudgetSpentError, ModelError, ModelUnavailableError
 from elt_llm_core.models.bounds import SILENCES
 from elt_llm_core.models.factory import LateModels, build_models
@@ -18,6 +24,9 @@ from elt_llm_core.testing import HashEmbedding, ScriptedLLM
 
 pytestmark = pytest.mark.network
 ASK = [ChatMessage(role="user", content="What is checked?")]
+_BUFFER = io.BytesIO()
+Image.new("RGB", (8, 8), "red").save(_BUFFER, "PNG")
+PNG = _BUFFER.getvalue()
 
 
 @pytest.fixture(autouse=True)
@@ -146,6 +155,43 @@ def test_a_role_has_models_of_its_own(server, role, build):
     assert names(server) == ["absent", "next"]
     assert made.llm_for(other) is made.llm
     assert made.llm.metadata.model_name == "first"
+
+
+@pytest.mark.parametrize("build", [build_models, LateModels])
+def test_the_answering_model_is_no_model_of_vision(server, build):
+    assert build(config(server, {})).vision is None
+    made = build(config(server, {"vision": [choice("absent"), choice("next")]}))
+    picture = ImageBlock(image=PNG, image_mimetype="image/png")
+    blocks = [TextBlock(text="What is it?"), picture]
+    server.capabilities = ["vision"]
+    answer = made.vision.chat([ChatMessage(role="user", blocks=blocks)])
+    assert answer.message.content == "What is it?"
+    (body,) = server.bodies("/api/chat")
+    assert base64.b64decode(body["messages"][0]["images"][0]) == PNG
+    assert body["model"] == "next"
+
+
+def test_a_model_without_vision_gets_no_picture(server):
+    picture = ImageBlock(image=PNG, image_mimetype="image/png")
+    asked = [ChatMessage(role="user", blocks=[picture])]
+    with pytest.raises(ModelError, match="'first' reads no pictures"):
+        build_models(config(server, {})).llm.chat(asked)
+    assert server.bodies("/api/chat") == []
+    server.capabilities = []  # an old server does not say
+    assert build_models(config(server, {})).llm.chat(asked)
+
+
+def test_doctor_names_a_model_of_vision_that_the_server_lacks(server):
+    roles = {"vision": [choice("absent"), choice("next"), choice("far", base_url="x")]}
+    for strategy in ("ollama", "none"):
+        made = config(server, roles).model_copy(
+            update={"models": ModelsSection(llm_strategy=strategy)}
+        )
+        checks = [c for c in check_models(made) if c.name == "ollama vision"]
+        assert [(c.level, c.fix) for c in checks] == [
+            (Level.FAIL, "ollama pull absent"),
+            (Level.OK, ""),
+        ]
 
 
 def test_a_choice_of_models_leaves_no_model_of_a_role(server):

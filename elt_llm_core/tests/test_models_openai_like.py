@@ -1,10 +1,12 @@
 import asyncio
+import base64
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
+from llama_index.core.base.llms.types import ImageBlock, TextBlock
 from llama_index.core.llms import ChatMessage
 
 from elt_llm_core.config.sections import RagConfig
@@ -149,6 +151,19 @@ def test_every_way_of_asking_sends_the_same_request(server, way):
         "max_tokens": 50,
         "temperature": 0.0,
     }
+
+
+def test_a_picture_is_a_part_of_the_message(server):
+    picture = ImageBlock(image=b"\x89PNG 1", image_mimetype="image/png")
+    blocks = [TextBlock(text="What is it?"), picture]
+    chat(server).chat([ChatMessage(role="user", blocks=blocks)])
+    ((_, body, _),) = server.seen
+    (message,) = body["messages"]
+    text, shown = message["content"]
+    assert text == {"type": "text", "text": "What is it?"}
+    head, data = shown["image_url"]["url"].split(",")
+    assert (shown["type"], head) == ("image_url", "data:image/png;base64")
+    assert base64.b64decode(data) == b"\x89PNG 1"
 
 
 @ways

@@ -68,6 +68,8 @@ SHOWN = {
         ["roles.rewrite", "roles.judge"],
         "elt_llm_core/tests/test_model_roles.py::test_a_role_has_models_of_its_own",
     ),
+    "roles.vision": f"{INGEST}test_figure_descriptions.py::"
+    "test_a_model_sees_the_picture_and_its_answer_is_a_figure_marked_generated",
     "gateway.retries": f"{GATEWAY}test_how_often_it_is_tried_is_a_setting",
     "gateway.retry_seconds": f"{GATEWAY}test_waits_grow_by_chance_below_a_bound",
     "gateway.longest_wait": f"{GATEWAY}"

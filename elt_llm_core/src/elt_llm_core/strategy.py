@@ -48,6 +48,11 @@ class Models:
         """Return the model of a role (`rewrite`, `judge`); by default `llm`."""
         return self.roles.get(role, self.llm)
 
+    @property
+    def vision(self) -> "LLM | None":
+        """Return the model that reads pictures; `llm` may not be able to."""
+        return self.roles.get("vision")
+
 
 class Strategy(BaseModel, ABC, Generic[T]):
     """Options that build one component."""

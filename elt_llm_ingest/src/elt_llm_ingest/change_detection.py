@@ -28,6 +28,10 @@ CHUNKERS = {
 }
 
 
+# After the key of a document that lacks something: the next ingest reads it again.
+INCOMPLETE = " incomplete"
+
+
 class ConfigKeys:
     """The cache keys of one run's documents."""
 
@@ -40,6 +44,9 @@ class ConfigKeys:
         enrichment = (
             config.enrichment.model_dump_json() if config.enrichment.strategy else ""
         )
+        if "figure_descriptions" in config.enrichment.strategy:
+            choices = [one.model_dump(mode="json") for one in config.roles.vision]
+            enrichment += json.dumps(choices, sort_keys=True)
         self._shared = digest(settings, version, extra, enrichment)
         self._computed: dict[tuple[str, str, int], str] = {}
 

@@ -1,7 +1,7 @@
 """Split a parsed document into chunks, as configured."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from llama_index.core.schema import TextNode, TransformComponent
 from pydantic import BaseModel
@@ -10,17 +10,24 @@ from elt_llm_core import provenance
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.document import ParsedDocument
 from elt_llm_core.errors import ConfigError
+from elt_llm_core.jobs import never
 from elt_llm_core.language.detect import chunk_languages
 from elt_llm_core.language.languages import ENGLISH
 from elt_llm_core.models.gateway.kept_answers import Answers
 from elt_llm_core.strategy import Models
 from elt_llm_core.suspicion import Suspicion, describe, find_suspicions
 from elt_llm_ingest.chunkers.source_document import CHUNKERS, SourceDocument
+from elt_llm_ingest.enrichers.document_enricher import (
+    DocumentEnricher,
+    Enriched,
+    SourceFile,
+)
 from elt_llm_ingest.enrichers.enricher import ENRICHERS
 from elt_llm_ingest.llm_cache import RememberingLLM, model_identity
 
 # Additions nearest to the text come first and take precedence; others by name.
 ORDER = (
+    "figure_descriptions",
     "dates",
     "heading_path",
     "contextual_prefix",
@@ -48,8 +55,8 @@ class Chunking:
     def __init__(
         self, config: RagConfig, models: Models, answers: Answers | None = None
     ) -> None:
-        if models.llm is not None and answers is not None:
-            models = Models(models.embedder, RememberingLLM(models.llm, answers))
+        if answers is not None:
+            models = _with_cache(models, answers)
         self._models = models
         _check_options(config)
         allow = config.allowed_plugins()
@@ -59,10 +66,15 @@ class Chunking:
         self._chunker = chosen.build(models)
         self.name = f"{wanted.strategy} {_dump_options(chosen)}"
         self._enrichers: list[TransformComponent] = []
+        self._document_enrichers: list[DocumentEnricher] = []
         for name in _sort_enrichers(config.enrichment.strategy):
             options = config.enrichment.options.get(name, {})
             strategy = ENRICHERS.load(name, options, allow)
-            self._enrichers.append(strategy.build(models))
+            enricher = strategy.build(models)
+            if isinstance(enricher, DocumentEnricher):
+                self._document_enrichers.append(enricher)
+            else:
+                self._enrichers.append(enricher)
             self.name += f" + {name} {_dump_options(strategy)}"
         if models.llm is not None and self._asks():
             self.name += f" by {model_identity(models.llm)}"
@@ -72,6 +84,30 @@ class Chunking:
         """Return the number of calls to the language model, without cached answers."""
         llm = self._models.llm
         return llm.calls if isinstance(llm, RememberingLLM) else 0
+
+    @property
+    def enriches_documents(self) -> bool:
+        """Return whether documents get additions before they are cut."""
+        return bool(self._document_enrichers)
+
+    def enrich(
+        self,
+        parsed: ParsedDocument,
+        file: SourceFile,
+        stopped: Callable[[], bool] = never,
+    ) -> Enriched:
+        """Return the document with the additions of the enrichers of documents.
+
+        Args:
+            parsed: The document.
+            file: The file that it was read from.
+            stopped: Whether the run shall end.
+        """
+        complete = True
+        for enricher in self._document_enrichers:
+            parsed, done = enricher.enrich(parsed, file, stopped)
+            complete = complete and done
+        return Enriched(parsed, complete)
 
     def cut(self, parsed: ParsedDocument) -> list[TextNode]:
         """Return the chunks in reading order, with provenance and additions.
@@ -89,6 +125,13 @@ class Chunking:
     def _asks(self) -> bool:
         parts = (self._chunker, *self._enrichers)
         return any(getattr(part, "_llm", None) is not None for part in parts)
+
+
+def _with_cache(models: Models, answers: Answers) -> Models:
+    """Return the models with cached answers of the answering and the vision model."""
+    llm = models.llm and RememberingLLM(models.llm, answers)
+    vision = models.vision and RememberingLLM(models.vision, answers)
+    return Models(models.embedder, llm, {"vision": vision} if vision else {})
 
 
 def _with_languages(nodes: Sequence[TextNode]) -> list[TextNode]:

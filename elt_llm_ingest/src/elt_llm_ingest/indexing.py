@@ -16,7 +16,7 @@ from elt_llm_core.results import DegradationKind
 from elt_llm_core.store.database.records import DocumentRow, NewDocument
 from elt_llm_core.store.writer import Writer
 from elt_llm_core.strategy import Models
-from elt_llm_ingest.change_detection import FileOutcome, ScannedFile
+from elt_llm_ingest.change_detection import INCOMPLETE, FileOutcome, ScannedFile
 from elt_llm_ingest.chunking import count_problems, list_suspicions
 from elt_llm_ingest.discovery import guess_mime
 from elt_llm_ingest.reading import DocumentPart, FileReader, PreparedFile, part_keys
@@ -66,6 +66,7 @@ class Indexer:
                 process,
                 state.options,
                 state.context.store.journal,
+                state.context.stopped,
             )
             self._chunker = reader.chunker_name
             process_files(state, todo, reader, self)
@@ -255,7 +256,8 @@ class DocumentStorage:
                 ),
                 config_key=state.keys.compute(
                     prepared.loader, item.title, len(prepared.parts)
-                ),
+                )
+                + ("" if prepared.complete else INCOMPLETE),
                 unembedded=unembedded,
             ),
         )

@@ -1,18 +1,23 @@
 """A language model with cached answers."""
 
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
 from typing import Any
 
 from llama_index.core.base.llms.types import (
+    ChatMessage,
+    ChatResponse,
     CompletionResponse,
     CompletionResponseGen,
+    ImageBlock,
     LLMMetadata,
 )
 from llama_index.core.llms import LLM, CustomLLM
-from llama_index.core.llms.callbacks import llm_completion_callback
+from llama_index.core.llms.callbacks import llm_chat_callback, llm_completion_callback
 from pydantic import PrivateAttr
 from typing_extensions import override
 
-from elt_llm_core.errors import ConfigError
+from elt_llm_core.errors import ConfigError, ModelError
 from elt_llm_core.identifiers import item_key
 from elt_llm_core.models.gateway.kept_answers import Answers
 from elt_llm_core.strategy import Models
@@ -63,15 +68,42 @@ class RememberingLLM(CustomLLM):
         key = item_key(
             RUN, model_identity(self._inner), prompt, repr(sorted(kwargs.items()))
         )
+        text = self._remember(
+            key,
+            lambda: self._inner.complete(prompt, formatted=formatted, **kwargs).text,
+        )
+        return CompletionResponse(text=text)
+
+    @llm_chat_callback()
+    @override
+    def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
+        """Return the text of the model's answer, or the cached one.
+
+        Pictures count by their bytes. If the server of the first model does not report
+        its digest, the name stands for it, because another model may answer.
+        """
+        try:
+            identity = model_identity(self._inner)
+        except ModelError:
+            identity = self._inner.metadata.model_name
+        asked = [part for message in messages for part in _parts(message)]
+        key = item_key(RUN, identity, *asked, repr(sorted(kwargs.items())))
+        text = self._remember(
+            key, lambda: self._inner.chat(messages, **kwargs).message.content or ""
+        )
+        return ChatResponse(message=ChatMessage(role="assistant", content=text))
+
+    def _remember(self, key: str, ask: Callable[[], str]) -> str:
+        """Return the text cached under a key, or that of a call."""
         known = self._answers.get(key)
         if known is not None:
             self._counts["remembered"] += 1
-            return CompletionResponse(text=known["text"])
+            return str(known["text"])
         self._counts["calls"] += 1
-        response = self._inner.complete(prompt, formatted=formatted, **kwargs)
+        text = ask()
         name = self._inner.metadata.model_name
-        self._answers.put(RUN, key, self.calls, name, result={"text": response.text})
-        return CompletionResponse(text=response.text)
+        self._answers.put(RUN, key, self.calls, name, result={"text": text})
+        return text
 
     @llm_completion_callback()
     @override
@@ -85,6 +117,16 @@ class RememberingLLM(CustomLLM):
             yield CompletionResponse(text=response.text, delta=response.text)
 
         return parts()
+
+
+def _parts(message: ChatMessage) -> Iterator[str]:
+    """Return role, texts and digests of pictures of a message."""
+    yield message.role.value
+    for block in message.blocks:
+        if isinstance(block, ImageBlock):
+            yield sha256(block.resolve_image().read()).hexdigest()
+        else:
+            yield block.model_dump_json()
 
 
 def model_identity(llm: LLM) -> str:

@@ -2,8 +2,9 @@
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from llama_index.core.schema import TextNode
 
@@ -13,6 +14,7 @@ from elt_llm_core.crash import CrashPoint, crash_point
 from elt_llm_core.document import Block, BlockKind, ParsedDocument, Sidecar
 from elt_llm_core.enterprise.model import ORGANISATION, SIDECAR_KIND
 from elt_llm_core.errors import LoadError
+from elt_llm_core.jobs import never
 from elt_llm_core.models.gateway.kept_answers import Answers
 from elt_llm_core.provenance import RESERVED
 from elt_llm_core.results import Scalar
@@ -20,6 +22,7 @@ from elt_llm_core.strategy import Models
 from elt_llm_ingest.change_detection import FileChange, ScannedFile
 from elt_llm_ingest.chunking import Chunking, fragment_warning
 from elt_llm_ingest.discovery import InputFile, read_bytes
+from elt_llm_ingest.enrichers.document_enricher import SourceFile
 from elt_llm_ingest.loaders import LOADERS
 from elt_llm_ingest.options import IngestOptions
 from elt_llm_ingest.page_warnings import merge_page_warnings
@@ -123,6 +126,7 @@ def _share(sidecar: Sidecar, kind: str, is_first: bool) -> Sidecar:
     return sidecar.model_copy(update={"content": content})
 
 
+SMALL = 256  # pixels, of a picture whose proportions are wanted
 REASONS = 3  # warnings that explain why there are no chunks
 
 
@@ -141,13 +145,17 @@ class DocumentPart:
 
 @dataclass
 class PreparedFile:
-    """One file on its way into the store; `waiting` are texts without a vector."""
+    """One file on its way into the store; `waiting` are texts without a vector.
+
+    `complete` is whether nothing is left for another ingest of the same file to add.
+    """
 
     scanned: ScannedFile
     change: FileChange
     loader: str
     data: bytes = field(repr=False)
     parts: list[DocumentPart] = field(repr=False)
+    complete: bool = True
     waiting: set[str] = field(default_factory=set, repr=False)
     missing: int = 0
 
@@ -178,12 +186,16 @@ class FileReader:
         process: ReadingProcess,
         options: IngestOptions,
         answers: Answers | None = None,
+        stopped: Callable[[], bool] = never,
     ) -> None:
         self._config = config
+        self._stopped = stopped
         self._process = process
         self._metadata = options.metadata
         self._organisation = options.organisation
         self._chunking = Chunking(config, models, answers)
+        # A run that does not keep answers, such as a dry run, asks for none.
+        self._enriches = answers is not None and self._chunking.enriches_documents
         self.chunker_name = self._chunking.name
 
     def read(
@@ -194,8 +206,9 @@ class FileReader:
         data = read_bytes(item.path)
         # The file may have changed since it was hashed; the stored content counts.
         file = ScannedFile(item, hashlib.sha256(data).hexdigest(), len(data))
-        loader, documents = self._process.read(item.path, data, self._loader(item))
+        loader, documents = self._parse(item, data)
         crash_point(CrashPoint.PARSED)
+        documents, complete = self._enrich(item, data, documents)
         documents = [self._complete(document) for document in documents]
         if item.title:
             documents[0] = documents[0].model_copy(update={"title": item.title})
@@ -211,7 +224,46 @@ class FileReader:
         if not any(part.nodes for part in parts):
             raise _without_chunks(item.path.name, documents)
         crash_point(CrashPoint.CHUNKED)
-        return PreparedFile(file, change, loader, data, parts)
+        return PreparedFile(file, change, loader, data, parts, complete)
+
+    def _parse(self, item: InputFile, data: bytes) -> tuple[str, list[ParsedDocument]]:
+        """Return the loader and the documents of a file.
+
+        A picture without text is an empty document if pictures are described.
+        """
+        try:
+            return self._process.read(item.path, data, self._loader(item))
+        except LoadError as error:
+            document = self._read_picture(item.path, data, error.reason)
+            if document is None:
+                raise
+            return "image", [document]
+
+    def _read_picture(
+        self, path: Path, data: bytes, reason: str
+    ) -> ParsedDocument | None:
+        """Return a picture file as an empty document, if pictures are described."""
+        if not self._enriches:
+            return None
+        # Pillow is needed for pictures only.
+        from elt_llm_ingest.enrichers.pictures import picture_document  # noqa: PLC0415
+        from elt_llm_ingest.inspecting.picture import (  # noqa: PLC0415
+            draw_page,
+            is_picture,
+        )
+
+        image = draw_page(path, data, 1, (), SMALL) if is_picture(data) else None
+        return None if image is None else picture_document(path, image, reason)
+
+    def _enrich(
+        self, item: InputFile, data: bytes, documents: Sequence[ParsedDocument]
+    ) -> tuple[list[ParsedDocument], bool]:
+        """Return the documents with their additions, and whether none is missing."""
+        if not self._enriches:
+            return list(documents), True
+        file = SourceFile(item.path, data, self._process.passwords_of(item.path))
+        enriched = [self._chunking.enrich(d, file, self._stopped) for d in documents]
+        return [one.document for one in enriched], all(e.complete for e in enriched)
 
     def _complete(self, document: ParsedDocument) -> ParsedDocument:
         """Return the document with the ingest file's metadata and short warnings."""

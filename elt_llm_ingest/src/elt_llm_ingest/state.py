@@ -127,3 +127,6 @@ def process_files(
             handler.fail(file, error)
         else:
             handler.add(prepared)
+            if not prepared.complete and state.context.stopped():
+                state.report.stopped = True
+                return

@@ -250,7 +250,8 @@ def check_installed(config: RagConfig) -> None:
     allowed, query = config.allowed_plugins(), config.query
     EMBEDDERS.strategy_class(config.models.embedder_strategy, allowed)
     LLMS.strategy_class(config.models.llm_strategy, allowed)
-    for choice in (*config.roles.answer, *config.roles.rewrite, *config.roles.judge):
+    roles = config.roles
+    for choice in (*roles.answer, *roles.rewrite, *roles.judge, *roles.vision):
         LLMS.strategy_class(choice.strategy, allowed)
     for strategy in _all(strategies_of(config), with_reranker=query.use_reranker):
         if isinstance(strategy, MissingExtraError):

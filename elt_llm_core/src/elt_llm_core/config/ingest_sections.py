@@ -68,9 +68,9 @@ class EnrichmentSection(Section):
 
     strategy: tuple[str, ...] = Field(
         default=(),
-        description="enrichers to apply, always in this order: dates, "
-        "heading_path, contextual_prefix, entities, keywords, "
-        "questions",
+        description="enrichers to apply, always in this order: "
+        "figure_descriptions, dates, heading_path, contextual_prefix, "
+        "entities, keywords, questions",
     )
     options: dict[str, Any] = Field(
         default_factory=dict, description="options of each enricher, by name"

@@ -54,6 +54,11 @@ class RolesSection(Section):
         description="models that rerank passages and judge answers; empty: the "
         "answering model",
     )
+    vision: tuple[ModelChoice, ...] = Field(
+        default=(),
+        description="models that read pictures, for the enricher "
+        "figure_descriptions; empty: no picture is described",
+    )
 
 
 class OllamaSection(Section):

@@ -116,7 +116,8 @@ def _left_overs(root: Path) -> Check:
 def check_models(config: RagConfig) -> Iterator[Check]:
     """Return one line per model, or one for all if no call is needed."""
     models = config.models
-    if "ollama" in (models.embedder_strategy, models.llm_strategy):
+    vision = [choice.strategy for choice in config.roles.vision]
+    if "ollama" in (models.embedder_strategy, models.llm_strategy, *vision):
         yield from _ollama(config)
     else:
         detail = f"embedder {models.embedder_strategy}, writer {models.llm_strategy}"
@@ -159,11 +160,20 @@ def _ollama(config: RagConfig) -> Iterator[Check]:
         yield fail("ollama", detail, "ollama serve")
         return
     yield _ollama_version(status.version)
-    wanted = {
-        "embedder": (models.embedder_strategy, config.ollama.embedding_model),
-        "writer": (models.llm_strategy, config.ollama.llm_model),
-    }
-    for role, (strategy, model) in wanted.items():
+    wanted = [
+        ("embedder", models.embedder_strategy, config.ollama.embedding_model),
+        ("writer", models.llm_strategy, config.ollama.llm_model),
+    ]
+    wanted += [
+        (
+            "vision",
+            choice.strategy,
+            choice.options.get("llm_model", config.ollama.llm_model),
+        )
+        for choice in config.roles.vision
+        if "base_url" not in choice.options  # another server is not looked at
+    ]
+    for role, strategy, model in wanted:
         if strategy != "ollama":
             continue
         if any(name in {model, f"{model}:latest"} for name in status.models):

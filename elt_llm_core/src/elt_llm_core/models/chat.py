@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import aclosing, closing
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from llama_index.core.base.llms.generic_utils import (
     achat_to_completion_decorator,
@@ -34,7 +34,12 @@ from typing_extensions import override
 
 from elt_llm_core.errors import ModelError
 from elt_llm_core.models.http import SHAPE_ERRORS, ended_early, unreadable
-from elt_llm_core.models.native_tools import read_tool_calls, write_message
+from elt_llm_core.models.native_tools import (
+    has_picture,
+    read_tool_calls,
+    refuse_pictures,
+    write_message,
+)
 from elt_llm_core.models.structured import StructuredCalls
 from elt_llm_core.models.token_count import Prompt
 
@@ -116,6 +121,8 @@ class ChatShaped(StructuredCalls, CustomLLM):
     num_predict: int = Field(default=1024, gt=0)
     temperature: float = Field(default=0.0, ge=0)
 
+    reads_pictures: ClassVar[bool] = False
+
     @abstractmethod
     def _send(self, body: Json, prompt: Prompt) -> Json:
         """Return the complete answer. Raises ModelError and its subclasses."""
@@ -152,6 +159,8 @@ class ChatShaped(StructuredCalls, CustomLLM):
     def _body(
         self, messages: Sequence[ChatMessage], stream: bool, extra: Json
     ) -> tuple[Json, Prompt]:
+        if not self.reads_pictures and any(map(has_picture, messages)):
+            raise refuse_pictures(self.model)
         body: Json = {
             "model": self.model,
             "messages": [write_message(m) for m in messages],

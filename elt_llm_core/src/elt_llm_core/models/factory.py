@@ -90,7 +90,7 @@ def build_models(config: RagConfig) -> Models:
     own = ModelChoice(strategy=models.llm_strategy, options=models.llm_options)
     roles = {
         role: _build_llm(config, getattr(config.roles, role), join)
-        for role in ("rewrite", "judge")
+        for role in ("rewrite", "judge", "vision")
     }
     return Models(
         embedder=built,

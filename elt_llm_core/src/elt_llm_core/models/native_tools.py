@@ -1,4 +1,6 @@
-"""Models that call tools by their own protocol, for LlamaIndex's `FunctionAgent`.
+"""Messages in the format of chat completions: tool calls and pictures.
+
+Models call tools by their own protocol, for LlamaIndex's `FunctionAgent`.
 
 Whether a model does is reported by the server (Ollama) or configured (others): a server
 that was not started for it refuses such requests, or answers them in prose.
@@ -8,12 +10,20 @@ import json
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from llama_index.core.base.llms.types import ChatMessage, ChatResponse, ToolCallBlock
+from llama_index.core.base.llms.types import (
+    ChatMessage,
+    ChatResponse,
+    ImageBlock,
+    TextBlock,
+    ToolCallBlock,
+)
 from llama_index.core.llms import LLM
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.tools import BaseTool
 from typing_extensions import override
+
+from elt_llm_core.errors import ModelError
 
 Json = dict[str, Any]
 
@@ -60,13 +70,41 @@ def read_tool_calls(message: Json) -> list[ToolCallBlock]:
 
 def write_message(message: ChatMessage) -> Json:
     """Return a message in the format of chat completions, with its tool calls."""
-    written: Json = {"role": message.role.value, "content": message.content or ""}
+    written: Json = {"role": message.role.value, "content": _write_content(message)}
     calls = [block for block in message.blocks if isinstance(block, ToolCallBlock)]
     if calls:
         written["tool_calls"] = [_write_call(call) for call in calls]
     if answered := message.additional_kwargs.get("tool_call_id"):
         written["tool_call_id"] = answered
     return written
+
+
+def _write_content(message: ChatMessage) -> str | list[Json]:
+    """Return the text, or the parts of a message with pictures."""
+    if not has_picture(message):
+        return message.content or ""
+    parts: list[Json] = []
+    for block in message.blocks:
+        if isinstance(block, ImageBlock):
+            picture = {"url": block.inline_url()}
+            parts.append({"type": "image_url", "image_url": picture})
+        elif isinstance(block, TextBlock):
+            parts.append({"type": "text", "text": block.text})
+    return parts
+
+
+def has_picture(message: ChatMessage) -> bool:
+    """Return whether a message has a picture."""
+    return any(isinstance(block, ImageBlock) for block in message.blocks)
+
+
+def refuse_pictures(model: str) -> ModelError:
+    """Return the error of a model that reads no pictures."""
+    return ModelError(
+        f"{model!r} reads no pictures",
+        "choose a model with vision in roles.vision, for example "
+        "{strategy: ollama, options: {llm_model: qwen2.5vl:7b}}",
+    )
 
 
 class ToolCallingLLM(FunctionCallingLLM):

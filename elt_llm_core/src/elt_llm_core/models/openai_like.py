@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, 
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from hashlib import sha256
-from typing import Any
+from typing import Any, ClassVar
 
 import httpx
 import numpy as np
@@ -222,6 +222,8 @@ def _too_long(prompt: Prompt) -> PromptTruncatedError:
 
 class OpenAILikeLLM(ChatShaped, ToolCallingLLM):
     """A chat model behind `/chat/completions`. Calls raise ModelError subclasses."""
+
+    reads_pictures: ClassVar[bool] = True  # as far as the server's model does
 
     _http: HttpModel = PrivateAttr()
 

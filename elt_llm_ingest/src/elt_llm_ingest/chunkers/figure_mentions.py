@@ -22,6 +22,7 @@ class FigureMentions:
             (block.start, number)
             for block in parsed.blocks
             if block.kind in _CAPTIONS or block.kind is BlockKind.PARAGRAPH
+            if block.attributes.get("generated") != "true"
             if (number := self._caption(block))
         ]
         self._starts = [start for start, _ in captions]

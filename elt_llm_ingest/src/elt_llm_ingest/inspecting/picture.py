@@ -106,20 +106,48 @@ def _legend(pen: ImageDraw.ImageDraw, seen: dict[str, tuple[int, int, int]]) -> 
 def _background(
     path: Path, data: bytes, page: Page, passwords: Sequence[str]
 ) -> Image.Image:
-    """Return the image of the page, if there is one."""
+    """Return the image of the page, or a white one of its size."""
+    image = draw_page(path, data, page.number, passwords, LONGEST)
+    if image is not None:
+        return image
+    scale = LONGEST / max(page.width, page.height)
+    size = max(round(page.width * scale), 1), max(round(page.height * scale), 1)
+    return Image.new("RGB", size, "white")
+
+
+def is_picture(data: bytes) -> bool:
+    """Return whether a file is a picture: PNG, JPEG or TIFF."""
+    return data.startswith((b"\x89PNG", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*"))
+
+
+def draw_page(
+    path: Path, data: bytes, number: int, passwords: Sequence[str], longest: int
+) -> Image.Image | None:
+    """Return a page of a PDF, or a frame of a picture, as an image.
+
+    Args:
+        path: The file, for messages.
+        data: Its bytes.
+        number: The page, from 1.
+        passwords: Passwords to try.
+        longest: Pixels of the longer side.
+
+    Returns:
+        The image; None for a file of another kind, whose pages cannot be drawn.
+
+    Raises:
+        LoadError: If the page cannot be drawn.
+    """
     is_pdf = b"%PDF-" in data[:1024]
-    is_picture = data.startswith((b"\x89PNG", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*"))
-    if not (is_pdf or is_picture):
-        scale = LONGEST / max(page.width, page.height)
-        size = max(round(page.width * scale), 1), max(round(page.height * scale), 1)
-        return Image.new("RGB", size, "white")
+    if not (is_pdf or is_picture(data)):
+        return None
     secret = json.dumps(list(passwords)).encode()
     sent = b"".join(LENGTH.pack(len(part)) + part for part in (secret, data))
-    rendered = _render(path, sent, "pdf" if is_pdf else "picture", page.number)
+    rendered = _render(path, sent, "pdf" if is_pdf else "picture", number, longest)
     return Image.open(io.BytesIO(rendered)).convert("RGB")
 
 
-def _render(path: Path, sent: bytes, kind: str, number: int) -> bytes:
+def _render(path: Path, sent: bytes, kind: str, number: int, longest: int) -> bytes:
     """Return a PNG of a page, drawn in a process with limits, because it may hang.
 
     `sent` is its input: a message with passwords, then one with the file.
@@ -133,7 +161,7 @@ def _render(path: Path, sent: bytes, kind: str, number: int) -> bytes:
     ]
     try:
         done: Any = subprocess.run(
-            [*command, kind, str(number), str(LONGEST)],
+            [*command, kind, str(number), str(longest)],
             input=sent,
             capture_output=True,
             timeout=PATIENCE,

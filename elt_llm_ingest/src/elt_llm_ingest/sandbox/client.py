@@ -83,6 +83,10 @@ class ReadingProcess:
             start_new_session=True,
         )
 
+    def passwords_of(self, path: Path) -> list[str]:
+        """Return the passwords to try on a file."""
+        return list(self._passwords.of(path))
+
     def parse(self, path: Path, data: bytes, loader: str = "") -> list[ParsedDocument]:
         """Return the documents of a file. Raises LoadError with the reason and a hint.
 

@@ -12,17 +12,9 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
-from elt_llm_core.document import (
-    Block,
-    Blocks,
-    Cell,
-    Page,
-    ParsedDocument,
-    Sidecar,
-    WordRow,
-    Words,
-)
+from elt_llm_core.document import Block, Blocks, ParsedDocument, Sidecar
 from elt_llm_core.suspicion import Suspicion
+from elt_llm_ingest.moved_spans import move_block, move_page
 
 JOINERS = frozenset("\u200c\u200d")
 SHY = "soft hyphen"  # useful in typesetting, harmful for search
@@ -63,8 +55,7 @@ def clean_document(document: ParsedDocument) -> ParsedDocument:
         m.start() for m in SUSPECT.finditer(text) if _goes(text, m.start(), gone)
     ]
 
-    def plain(value: str) -> str:
-        return _without(value, Counter())
+    plain = clean_text
 
     # A control character may replace a sign between two figures: it becomes a space, so
     # that they are not joined.
@@ -81,14 +72,14 @@ def clean_document(document: ParsedDocument) -> ParsedDocument:
             moved
             for block in document.blocks
             if (
-                moved := _moved_block(_marked_block(block, text, removed), move, plain)
+                moved := move_block(_marked_block(block, text, removed), move, plain)
             ).end
             > moved.start
             or block.end == block.start
         )
         packed = isinstance(document.blocks, Blocks)
         blocks = Blocks(moved_blocks) if packed else list(moved_blocks)
-        pages = [_moved_page(page, move, plain) for page in document.pages]
+        pages = [move_page(page, move, plain) for page in document.pages]
         changed |= {"blocks": blocks, "pages": pages}
     changed["text"] = _cut(text, removed)
     return document.model_copy(update=changed)
@@ -102,8 +93,10 @@ def _removal_warnings(gone: Counter[str]) -> Iterable[str]:
         )
 
 
-def _without(text: str, gone: Counter[str]) -> str:
+def clean_text(text: str) -> str:
+    """Return a text without invisible and control characters."""
     text = CONTROLS.sub(" ", text)
+    gone: Counter[str] = Counter()
     places = [m.start() for m in SUSPECT.finditer(text) if _goes(text, m.start(), gone)]
     return _cut(text, places)
 
@@ -171,50 +164,6 @@ def _is_tag(text: str, at: int) -> bool:
     before = text[first]
     of_sign = before == FLAG or FIRST_IDEOGRAPH <= before <= LAST_IDEOGRAPH
     return bool(TAGS.match(text[at])) and not of_sign
-
-
-def _moved_block(
-    block: Block, move: Callable[[int], int], plain: Callable[[str], str]
-) -> Block:
-    cells = tuple(_moved_cell(cell, move, plain) for cell in block.cells)
-    attributes = {key: plain(value) for key, value in block.attributes.items()}
-    changed = {
-        "start": move(block.start),
-        "end": move(block.end),
-        "section": plain(block.section),
-        "table": plain(block.table),
-        "cells": cells,
-        "attributes": attributes,
-    }
-    return block.model_copy(update=changed)
-
-
-def _moved_cell(
-    cell: Cell, move: Callable[[int], int], plain: Callable[[str], str]
-) -> Cell:
-    changed = {
-        "start": move(cell.start),
-        "end": move(cell.end),
-        "header": plain(cell.header),
-    }
-    return cell.model_copy(update=changed)
-
-
-def _moved_page(
-    page: Page, move: Callable[[int], int], plain: Callable[[str], str]
-) -> Page:
-    return page.model_copy(
-        update={"words": _moved_words(page.words, move), "label": plain(page.label)}
-    )
-
-
-def _moved_words(
-    words: Sequence[WordRow], move: Callable[[int], int]
-) -> Sequence[WordRow]:
-    if isinstance(words, Words):
-        return words.move_spans(move)
-    moved = [(move(s), move(e), a, b, c, d) for s, e, a, b, c, d in words]
-    return [word for word in moved if word[1] > word[0]]
 
 
 def _clean_sidecar(sidecar: Sidecar, plain: Callable[[str], str]) -> Sidecar:

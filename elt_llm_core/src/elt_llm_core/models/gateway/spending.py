@@ -95,6 +95,13 @@ def limit_calls(
 
 
 @contextmanager
+def charge(account: Account) -> Iterator[Account]:
+    """Count calls in this block on an account that several blocks share."""
+    with _open(account):
+        yield account
+
+
+@contextmanager
 def _open(account: Account) -> Iterator[Account]:
     before = _OPEN.set((*_OPEN.get(), account))
     try:

@@ -1,8 +1,9 @@
 """Chat models of an Ollama server."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from llama_index.core.base.llms.types import LLMMetadata
+from llama_index.core.base.llms.types import ChatMessage, LLMMetadata
 from llama_index.core.llms import LLM
 from llama_index.llms.ollama import Ollama
 from pydantic import Field, PrivateAttr
@@ -10,6 +11,7 @@ from typing_extensions import override
 
 from elt_llm_core.config.base import Address, Name
 from elt_llm_core.models.gateway.direct import DIRECT, Direct
+from elt_llm_core.models.native_tools import has_picture, refuse_pictures
 from elt_llm_core.models.ollama.ollama_client import CheckedAsyncClient, CheckedClient
 from elt_llm_core.models.structured import StructuredCalls
 from elt_llm_core.strategy import Models, Strategy
@@ -26,6 +28,7 @@ class CheckedOllama(StructuredCalls, Ollama):
     is_function_calling_model: bool = False
 
     _digest: str | None = PrivateAttr(default=None)
+    _capabilities: tuple[str, ...] | None = PrivateAttr(default=None)
     _gateway: Direct = PrivateAttr(default=DIRECT)
 
     def use_gateway(self, gateway: Direct) -> None:
@@ -76,6 +79,24 @@ class CheckedOllama(StructuredCalls, Ollama):
         if "tools" not in self.client.capabilities_of(self.model):
             return None
         return self.model_copy(update={"is_function_calling_model": True})
+
+    @override
+    def _convert_to_ollama_messages(
+        self, messages: Sequence[ChatMessage]
+    ) -> dict[Any, Any]:  # as LlamaIndex declares the list
+        """Return the messages for the server.
+
+        Raises:
+            ModelError: If one has a picture and the server reports that the model has
+                no vision: the model would describe what it does not see.
+        """
+        if any(map(has_picture, messages)):
+            if self._capabilities is None:
+                self._capabilities = self.client.capabilities_of(self.model)
+            # An old server reports none.
+            if self._capabilities and "vision" not in self._capabilities:
+                raise refuse_pictures(self.model)
+        return super()._convert_to_ollama_messages(messages)
 
     @property
     def model_digest(self) -> str:
