@@ -140,15 +140,11 @@ def crop_pictures(
             continue
         if drawn[0] != box.page:
             drawn = box.page, _draw(file, box.page, 2 * pixels)
-        page = drawn[1]
-        if isinstance(page, str):
-            skipped[index] = page
-            continue
-        image = _crop(page, box, pixels)
-        if all(low == high for low, high in _extremes(image)):
-            skipped[index] = "of one colour"
-            continue
-        images[index], prints[index] = _png(image), _print_of(image)
+        image = _crop(drawn[1], box, pixels)
+        if isinstance(image, str):
+            skipped[index] = image
+        else:
+            images[index], prints[index] = _png(image), _print_of(image)
     for index, pages in _find_logos(prints, pictures):
         del images[index]
         skipped[index] = f"repeated on {pages} pages, as a logo is"
@@ -164,21 +160,17 @@ def _draw(file: SourceFile, number: int, longest: int) -> Image.Image | str:
     return image or "not on a page of a PDF"
 
 
-def _crop(page: Image.Image, box: Box, pixels: int) -> Image.Image:
-    sides = (
-        int(box.left * page.width),
-        int(box.top * page.height),
-        max(round(box.right * page.width), int(box.left * page.width) + 1),
-        max(round(box.bottom * page.height), int(box.top * page.height) + 1),
-    )
-    image = page.crop(sides)
+def _crop(page: Image.Image | str, box: Box, pixels: int) -> Image.Image | str:
+    """Return the image in a box of a page, or why there is none."""
+    if isinstance(page, str):
+        return page
+    left, top = int(box.left * page.width), int(box.top * page.height)
+    right, bottom = round(box.right * page.width), round(box.bottom * page.height)
+    image = page.crop((left, top, max(right, left + 1), max(bottom, top + 1)))
+    if image.getcolors(1):  # None if there are more
+        return "of one colour"
     image.thumbnail((pixels, pixels))
     return image
-
-
-def _extremes(image: Image.Image) -> Sequence[tuple[int, int]]:
-    """Return the least and the greatest value of each channel."""
-    return [channel.getextrema() for channel in image.split()]  # type: ignore[misc]
 
 
 def _print_of(image: Image.Image) -> NDArray[np.int16]:
