@@ -70,7 +70,8 @@ def other_value(section: str, key: str) -> Any:
     known |= {"base_url": "http://other:1"}
     known |= {"variant": "atire", "stems": "both", "keep_answers": "all"}
     known |= {"users": {"ann": "s3cret"}}
-    known |= {role: [{"strategy": "gguf"}] for role in ("answer", "rewrite", "judge")}
+    roles = ("answer", "rewrite", "judge", "vision")
+    known |= {role: [{"strategy": "gguf"}] for role in roles}
     if key in known:
         return known[key]
     if isinstance(value, bool):
