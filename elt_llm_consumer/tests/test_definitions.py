@@ -45,6 +45,7 @@ SHAPES = [
 ]  # fmt: skip
 
 TRAPS = [
+    "3.2.Guidance.1.\tThe point at which a person becomes a reader varies.",
     "This means that the item is lost.",
     "By any means necessary the reader may appeal.",
     "The office answers by means of a letter.",

@@ -37,6 +37,7 @@ _NAMED_IN_BRACKETS = re.compile(
     rf"{patterns.QUOTE_OPEN}(?P<term>[A-Z][\w'\u2019/ -]{{1,60}}?)"
     rf"{patterns.QUOTE_CLOSE}\s*\)"
 )
+_RULE_LABEL = re.compile(r"\d+(?:\.\w+)+")  # "3.2.Guidance.1" before a tab
 _RULE_NUMBER = re.compile(r"\d+(?:\.\d+)*\.?(?:\([a-z0-9]+\))+\s+")
 # A short form in brackets abbreviates the name before it, not the whole sentence.
 _NAME = r"(?:[A-Z][\w'\u2019&-]*|\d{4})"
@@ -316,6 +317,8 @@ def _is_defined_before(unit: TextUnit, match: re.Match[str]) -> bool:
 
 
 def _can_be_set_apart(term: str, listed: bool) -> bool:
+    if _RULE_LABEL.fullmatch(term):
+        return False
     if listed:
         few = len(term.split()) <= _MOST_LISTED_WORDS
         return bool(term) and few and not term.endswith(".")
