@@ -94,9 +94,9 @@ class Outcome(NamedTuple):
         return "resolved, answered" if self.is_answered else "resolved, refused"
 
 
-def read_cases(which: str) -> list[Case]:
+def read_cases(which: str, path: Path = CASES) -> list[Case]:
     """Return the cases of a set; all of them where it is empty."""
-    with CASES.open(encoding="utf-8") as lines:
+    with path.open(encoding="utf-8") as lines:
         cases = [Case(**row) for row in csv.DictReader(lines, delimiter="\t")]
     return [case for case in cases if which in {"", case.set}]
 
@@ -152,12 +152,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data-dir", type=Path, required=True)
     parser.add_argument("--set", choices=["seen", "held", "fresh", ""], default="")
+    parser.add_argument("--cases", type=Path, default=CASES, help="lines as in it")
     parser.add_argument("--show", action="store_true", help="each follow-up too")
     parser.add_argument("--config", type=Path, help="by default the embedded models")
     options = parser.parse_args()
     models = None if options.config else "embedded"
     with Library(options.data_dir, config=options.config, models=models) as library:
-        outcomes = list(run(library, read_cases(options.set)))
+        outcomes = list(run(library, read_cases(options.set, options.cases)))
     if options.show:
         for o in outcomes:
             print(f"{o.name}: {o.case.before} {o.case.message}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from elt_llm_core.errors import CollectionMismatchError, IngestError, UsageError
+from elt_llm_core.provenance import attributes
 from elt_llm_core.results import DegradationKind
 from elt_llm_ingest.change_detection import loader_version
 from elt_llm_ingest.discovery import make_plan
@@ -194,6 +195,25 @@ def test_other_metadata_and_titles_embed_nothing(world):
     assert world.run(path, **options).counts["unchanged"] == 1
     (row,) = world.store.documents("harbour")
     assert row.title == "Guide"
+
+
+def test_a_file_has_metadata_of_its_own(world):
+    one = world.write("a.md", TEXT.format(n=1))
+    other = world.write("b.md", "# B\n\nA fine.")
+    given = {"metadata": {"year": 2024, "citation_count": 0}}
+    world.run(**given)
+    own = {"file_metadata": {str(one): {"citation_count": 7}}}
+    assert world.run(**given, **own).counts["updated"] == 1
+    assert work(world) == (1, 0)
+    assert world.run(**given, **own).counts["unchanged"] == 2
+    collection = world.store.open("harbour")
+    for path, count in ((one, 7), (other, 0)):
+        ids = collection.ids({"document": path.name})
+        (node, *_) = collection.nodes(ids).values()
+        assert attributes(node) == {"year": 2024, "citation_count": count}
+    assert world.run(**given).counts["updated"] == 1
+    with pytest.raises(UsageError, match=r"c\.md, which is none of the files"):
+        world.run(file_metadata={str(world.files / "c.md"): {"citation_count": 1}})
 
 
 def test_a_file_of_two_parts_that_was_cut_off_between_them_is_read_again(world):

@@ -1,5 +1,7 @@
 """Postprocessors that weigh, choose and order sources."""
 
+import json
+import math
 from datetime import date
 
 import numpy as np
@@ -12,7 +14,11 @@ from elt_llm_core.testing import HashEmbedding, ScriptedLLM
 from elt_llm_query.grounding.labels import LabelSources, label_of
 from elt_llm_query.grounding.sources import to_sources
 from elt_llm_query.postprocessors.diversity import DocumentCap, Mmr, NearDuplicates
-from elt_llm_query.postprocessors.weighting import TimeWeight, first_day
+from elt_llm_query.postprocessors.weighting import (
+    TimeWeight,
+    first_day,
+    priority_of_number,
+)
 from elt_llm_query.retrieval.unit_vectors import mmr
 from elt_llm_query.stages import POSTPROCESSORS
 from step_world import BOOK, made, nodes_of, said, step
@@ -56,6 +62,51 @@ def test_scores_halve_with_the_years():
     kept = TimeWeight(reference=date(2025, 1, 1), half_life=0.001, floor=0.8)
     assert kept.postprocess_nodes(given[:1])[0].score == pytest.approx(0.72)
     assert first_day("2024-03-05T10:00") == date(2024, 3, 5)
+
+
+def cited(text, score, count):
+    names = json.dumps(["citation_count"])
+    return made(text, score, citation_count=count, attributes=names)
+
+
+def test_citations_weigh_as_a_priority_on_a_logarithmic_scale(shelf):
+    given = [
+        cited("none", 0.80, 0),
+        made("unknown", 0.79),
+        cited("text", 0.78, "many"),
+        cited("some", 0.75, "99"),
+        cited("more", 0.70, 5000),
+    ]
+    found = step("number_weight", shelf, full=999).postprocess_nodes(given)
+    weights = {
+        new.node.text: new.score / old.score
+        for new in found
+        for old in given
+        if new.node is old.node
+    }
+    # 99 is two thirds of the way to 999 by log(1 + n): 2 of its 3 powers of ten.
+    assert weights == pytest.approx(
+        {"none": 0.95, "unknown": 1, "text": 1, "some": 1.15, "more": 1.25}
+    )
+    assert said(found) == ["more", "some", "unknown", "text", "none"]
+    other = step("number_weight", shelf, field="downloads").postprocess_nodes(given)
+    assert said(other) == said(given)
+    negative = step("number_weight", shelf).postprocess_nodes(
+        [cited("a", 0.5, -3), cited("b", 0.49, math.inf)]
+    )
+    assert [hit.score for hit in negative] == [pytest.approx(0.49), 0.475]
+    with pytest.raises(ConfigError, match="must not exceed"):
+        POSTPROCESSORS.load("number_weight", {"low": 60, "high": 50})
+
+
+def test_the_priority_of_a_number_never_falls_and_stays_in_bounds():
+    numbers = [0, 1, 2, 10, 500, 1000, 10**9]
+    priorities = [priority_of_number(n, 1000, 20, 80) for n in numbers]
+    assert priorities == sorted(priorities)
+    assert (priorities[0], priorities[-1], priorities[-2]) == (20, 80, 80)
+    # Computed otherwise: logarithms of capped numbers, scaled to their largest.
+    logs = np.log1p(np.minimum(numbers, 1000))
+    assert priorities == pytest.approx(20 + 60 * logs / logs.max())
 
 
 def test_what_stands_beside_a_good_candidate_is_lifted(shelf):

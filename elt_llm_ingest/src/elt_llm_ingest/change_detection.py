@@ -48,25 +48,27 @@ class ConfigKeys:
             choices = [one.model_dump(mode="json") for one in config.roles.vision]
             enrichment += json.dumps(choices, sort_keys=True)
         self._shared = digest(settings, version, extra, enrichment)
-        self._computed: dict[tuple[str, str, int], str] = {}
+        self._computed: dict[tuple[str, str, str, int], str] = {}
 
-    def compute(self, loader: str, title: str = "", parts: int = 1) -> str:
+    def compute(self, loader: str, item: InputFile, parts: int = 1) -> str:
         """Return the key of each document of a file that `loader` read into `parts`."""
-        wanted = (loader, title, parts)
+        own = json.dumps(dict(item.metadata), sort_keys=True) if item.metadata else ""
+        wanted = (loader, item.title, own, parts)
         if wanted not in self._computed:
-            key = digest("ingest", loader_version(loader), self._shared, title)[:16]
+            facts = [self._shared, item.title, *([own] if own else [])]
+            key = digest("ingest", loader_version(loader), *facts)[:16]
             count = f"/{parts}" if parts > 1 else ""
             self._computed[wanted] = f"{loader} {key}{count}"
         return self._computed[wanted]
 
-    def match_all(self, keys: list[str], title: str = "") -> bool:
+    def match_all(self, keys: list[str], item: InputFile) -> bool:
         """Return whether these are the keys of all documents of a file.
 
         A file of several parts whose run was interrupted between two of them is
         incomplete.
         """
         loader = keys[0].partition(" ")[0]
-        wanted = self.compute(loader, title, len(keys))
+        wanted = self.compute(loader, item, len(keys))
         return all(key == wanted for key in keys)
 
 
@@ -150,9 +152,7 @@ class Ledger:
     def is_current(self, file: ScannedFile, keys: ConfigKeys) -> bool:
         """Return whether the file is stored unchanged, every chunk with its vector."""
         rows = self.rows.get(file.item.uri)
-        if not rows or not keys.match_all(
-            [r.config_key for r in rows], file.item.title
-        ):
+        if not rows or not keys.match_all([r.config_key for r in rows], file.item):
             return False
         return all(
             row.sha256 == file.sha256 and row.document_id not in self.partial

@@ -11,11 +11,12 @@ import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from elt_llm_core.errors import LoadError, UsageError
+from elt_llm_core.results import Scalar
 from elt_llm_core.store.database.records import DocumentRow
 from elt_llm_ingest.limits import Limits, check_size
 from elt_llm_ingest.readers.detection import READ, is_document, sniff
@@ -94,7 +95,7 @@ MAGIC = "*?["  # start of the non-literal part of a pattern
 
 @dataclass(frozen=True)
 class InputFile:
-    """One file, its address, and a title if one was given.
+    """One file, its address, and the title and metadata that were given for it.
 
     `named` is true if the caller named this very file, or a folder or pattern.
     """
@@ -103,6 +104,7 @@ class InputFile:
     uri: str
     title: str = ""
     named: bool = False
+    metadata: Mapping[str, Scalar] = field(default_factory=dict, hash=False)
 
     @property
     def name(self) -> str:
@@ -158,6 +160,33 @@ def make_plan(
             _add_missing(plan, text, path)
     plan.items = list({item.uri: item for item in reversed(plan.items)}.values())[::-1]
     return plan
+
+
+def add_metadata(
+    items: Sequence[InputFile], given: Mapping[str, Mapping[str, Scalar]]
+) -> list[InputFile]:
+    """Return the files with their own metadata.
+
+    Args:
+        items: The files.
+        given: Metadata by path.
+
+    Raises:
+        UsageError: If a path is none of the files.
+    """
+    by_path = {path_of(text).resolve(): text for text in given}
+    paths = {item.path.resolve() for item in items}
+    unknown = [text for path, text in by_path.items() if path not in paths]
+    if unknown:
+        raise UsageError(
+            f"there is metadata for {unknown[0]}, which is none of the files to ingest",
+            "check the path, or remove its entry of file_metadata",
+        )
+    own = {path: given[text] for path, text in by_path.items()}
+    return [
+        replace(item, metadata=own.get(item.path.resolve(), item.metadata))
+        for item in items
+    ]
 
 
 def path_of(text: str) -> Path:

@@ -255,7 +255,7 @@ class DocumentStorage:
                     else None
                 ),
                 config_key=state.keys.compute(
-                    prepared.loader, item.title, len(prepared.parts)
+                    prepared.loader, item, len(prepared.parts)
                 )
                 + ("" if prepared.complete else INCOMPLETE),
                 unembedded=unembedded,

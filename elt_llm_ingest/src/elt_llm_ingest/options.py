@@ -71,6 +71,10 @@ class IngestOptions(BaseModel):
     metadata: Attributes = Field(
         default_factory=dict, description="metadata of every chunk"
     )
+    file_metadata: dict[str, Attributes] = Field(
+        default_factory=dict,
+        description="more metadata of single files, by path; it wins over `metadata`",
+    )
     organisation: str = Field(
         default="", description="whose inventories and models are ingested"
     )

@@ -36,6 +36,7 @@ from elt_llm_ingest.change_detection import (
 )
 from elt_llm_ingest.discovery import (
     FilePlan,
+    add_metadata,
     describe_missing,
     find_missing,
     hash_file,
@@ -84,6 +85,7 @@ class IngestPipeline:
             collection_name(f"{options.collection_prefix}_x")
         self._check_title()
         plan = make_plan(options.paths, options.uris, options.titles)
+        plan.items = add_metadata(plan.items, options.file_metadata)
         self._state.total = len(plan.items)
         crash_point(CrashPoint.SCANNED)
         self._report.add_warnings(self._state.label, "", plan.notes)

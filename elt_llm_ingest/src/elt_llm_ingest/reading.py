@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -218,7 +218,9 @@ class FileReader:
             else route_by_prefix(prefix, documents)
         )
         parts = [
-            _with_warning(DocumentPart(target, self._chunks(target.document)))
+            _with_warning(
+                DocumentPart(target, self._chunks(target.document, item.metadata))
+            )
             for target in targets
         ]
         if not any(part.nodes for part in parts):
@@ -282,9 +284,12 @@ class FileReader:
         LOADERS.strategy_class(name, self._config.allowed_plugins())
         return name
 
-    def _chunks(self, parsed: ParsedDocument) -> list[TextNode]:
+    def _chunks(
+        self, parsed: ParsedDocument, given: Mapping[str, Scalar]
+    ) -> list[TextNode]:
         own = {k: v for k, v in parsed.attributes.items() if k not in RESERVED}
-        shared = {**own, **self._metadata}  # given metadata takes precedence
+        # What a person says takes precedence, of one file over that of all.
+        shared = {**own, **self._metadata, **given}
         return [
             _mark(provenance.write(node, _complete(node, ordinal)), shared)
             for ordinal, node in enumerate(self._chunking.cut(parsed))

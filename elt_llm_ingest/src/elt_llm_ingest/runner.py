@@ -58,6 +58,9 @@ class IngestFile(_Closed):
     )
     file_paths: tuple[str, ...] = Field(min_length=1)
     metadata: Attributes = Field(default_factory=dict)
+    file_metadata: dict[str, Attributes] = Field(
+        default_factory=dict, description="more metadata of single files, by path"
+    )
     organisation: str = Field(
         default="", description="whose inventories and models the files are"
     )
@@ -356,6 +359,10 @@ class _Command:
             collection_prefix=file.collection_prefix,
             rebuild=self._options["force"],
             metadata=file.metadata,
+            file_metadata={
+                str(resolve_path(path, listed)): own
+                for listed, own in file.file_metadata.items()
+            },
             organisation=file.organisation,
         )
         context = JobContext(own, store, stopped=self._stop)
