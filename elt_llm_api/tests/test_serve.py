@@ -109,12 +109,32 @@ def test_an_address_that_is_not_ours_is_refused():
         listen("203.0.113.7", 0)
 
 
-def test_what_was_imported_is_set_aside_from_the_collector():
+@pytest.fixture
+def own_collector():
+    """A garbage collector that is as it was afterwards."""
     before = sys.getswitchinterval()
-    try:
-        serve.keep_answering()
+    yield
+    gc.unfreeze()
+    sys.setswitchinterval(before)
+
+
+def test_what_was_imported_is_set_aside_from_the_collector(own_collector):
+    before = sys.getswitchinterval()
+    with serve.keep_answering():
         assert gc.get_freeze_count() > 0
         assert sys.getswitchinterval() < before
-    finally:
-        gc.unfreeze()
-        sys.setswitchinterval(before)
+
+
+def test_what_the_first_questions_load_is_set_aside_too(own_collector, monkeypatch):
+    monkeypatch.setattr(serve, "SURVIVORS", 500)
+    with serve.keep_answering():
+        frozen = gc.get_freeze_count()
+        gc.collect()
+        assert gc.get_freeze_count() == frozen  # few survive
+        loaded = [[number] for number in range(1000)]
+        gc.collect()
+        assert gc.get_freeze_count() >= frozen + len(loaded)
+    more = [[number] for number in range(1000)]
+    frozen = gc.get_freeze_count()
+    gc.collect()
+    assert gc.get_freeze_count() == frozen, len(more)  # no longer served

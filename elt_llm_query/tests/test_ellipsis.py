@@ -10,7 +10,9 @@ TEXTS = (
     "Marriage leave is 7 days. Compassionate leave is 3 days. Sick leave needs a note.",
     "The Tern\nClass is for juniors. The Gull Class is for adults. The span is 4 m.",
     "Puzzles are Clock, Megaminx, Pyraminx, Skewb, and Square-1. Chess is no puzzle.",
-    "The lunch break is an hour. A gate is locked. An office opens. The fee is due.",
+    "The lunch break is an hour. A gate is locked. The office is locked.",
+    "The fee is due.",
+    "After 3 days of rest, mark the note. Nobody rests on Labour Day.",
     "5.1 North Board. 5.2 Harbour.",
 )
 SECTIONS = (
@@ -60,7 +62,18 @@ def read(message: str, question: str) -> list[str]:
             "And of larch?",
             "When is the gate of larch shut?",
         ),
-        ("How long is the lunch break?", "And the fee?", "How long is the fee?"),
+        ("How long is the lunch break?", "And the span?", "How long is the span?"),
+        ("How is the gate locked?", "And the office?", "How is the office locked?"),
+        (
+            "How many days of rest may adults take on Monday?",
+            "And juniors?",
+            "How many days of rest may juniors take on Monday?",
+        ),
+        (
+            "How is rest paid on Monday?",
+            "And on Labour Day?",
+            "How is rest paid on Labour Day?",
+        ),
         ("What is a gate?", "And an office?", "What is an office?"),
     ],
 )
@@ -79,6 +92,17 @@ def test_one_thing_takes_the_place_of_its_kind(
         (LEAVE, "What about dragons?", 0),
         (LEAVE, "And for dragons?", 0),
         (LEAVE, "And why?", 0),
+        (
+            "How long is the lunch break?",
+            "And the fee?",
+            0,
+        ),  # no sentence with a number
+        ("How is the gate closed?", "And the office?", 0),  # no sentence says "closed"
+        (
+            "How many days may the gate rest?",
+            "And the note?",
+            0,
+        ),  # no subject of a rest
         (LEAVE, "And before taking the leave?", 0),
         ("What is the fee of oak?", "And the gate of larch?", 0),
     ],
@@ -120,11 +144,12 @@ def test_earlier_follow_ups_of_a_program_are_understood_again() -> None:
     assert understand(first, second, message="And N9?") == meant
 
 
-def test_what_a_follow_up_to_a_refusal_asks_is_not_known() -> None:
+def test_a_follow_up_to_a_refusal_is_understood_too() -> None:
     refused = ("How much does Grade N3 get?", "No passage answers this.")
     second = ("And N7?", "Grade N7: 370 [S1]")
-    assert understand(refused, message="And N7?") == ""
-    assert understand(refused, second, message="And N9?") == ""
+    assert understand(refused, message="And N7?") == "How much does Grade N7 get?"
+    meant = "How much does Grade N9 get?"
+    assert understand(refused, second, message="And N9?") == meant
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 import gc
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -22,6 +23,10 @@ UNENCRYPTED = (
 # Time slice of a thread that answers a question: the thread that reads requests waits
 # for it once per system call and running question.
 SWITCH_SECONDS = 0.0005
+OLDEST = 2  # the generation of objects that outlived two collections
+# Fifty conversations at once leave 26,000; packages and models that the first questions
+# load leave 60,000 to 85,000.
+SURVIVORS = 50_000
 
 
 def run(
@@ -52,8 +57,6 @@ def run(
         from elt_llm_api.server.command_socket import serving_commands
 
         app = create_app(config, open_store())
-        keep_answering()
-        started(server_url(sock))
         server = uvicorn.Server(
             uvicorn.Config(
                 app,
@@ -63,21 +66,40 @@ def run(
                 timeout_graceful_shutdown=STOP_SECONDS,
             )
         )
-        with serving_commands(app.state.service, app.state.queue):
+        with keep_answering(), serving_commands(app.state.service, app.state.queue):
+            started(server_url(sock))
             server.run(sockets=[sock])
     finally:
         sock.close()
 
 
-def keep_answering() -> None:
-    """Prevent questions from delaying the thread that reads requests.
+@contextmanager
+def keep_answering() -> Iterator[None]:
+    """Prevent questions from delaying the thread that reads requests, for the body.
 
     Python's garbage collector stops all threads while it scans every object: for those
     of the imported packages a quarter of a second each time, unless they are frozen.
+    The first questions import packages and load models too.
     """
     gc.collect()
     gc.freeze()
+    gc.callbacks.append(_freeze_survivors)
     sys.setswitchinterval(SWITCH_SECONDS)
+    try:
+        yield
+    finally:
+        gc.callbacks.remove(_freeze_survivors)
+
+
+def _freeze_survivors(phase: str, info: Mapping[str, int]) -> None:
+    """Freeze what a full collection left, if there is much of it.
+
+    Objects of the questions at work are frozen too; what becomes garbage in a cycle of
+    theirs is not freed. In steady load there are too few for another freeze.
+    """
+    is_full = phase == "stop" and info["generation"] == OLDEST
+    if is_full and len(gc.get_objects(OLDEST)) > SURVIVORS:
+        gc.freeze()
 
 
 def announce(url: str, host: str) -> str:

@@ -47,6 +47,9 @@ class Message(Record):
         default="",
         description="the ambiguous words of the question that the reply asks about",
     )
+    courtesy: bool = Field(
+        default=False, description="a reply to a greeting or thanks; nothing was asked"
+    )
     status: Status | None = None
     statements: tuple[Statement, ...] = ()
     citations: tuple[Citation, ...] = ()

@@ -4,10 +4,11 @@ The thing replaces the phrase of the same kind in the previous question. The sam
 is determined in three steps, from the most to the least certain:
 
 1. by form: the same last noun ("marriage leave", "compassionate leave"), a number of
-   the same unit, a code with the same pattern ("N3", "N4");
+   the same unit, a code with the same pattern ("N3", "N4"), another day;
 2. by the documents: both are headings of one section or items of one list;
 3. by position: the only phrase after the same preposition, or the only one of the same
-   number and article.
+   number and article. "And the fee?" may ask for an attribute instead, so the documents
+   must say of the fee what the question asks.
 
 If a step finds several positions, the reading is uncertain.
 """
@@ -17,7 +18,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from elt_llm_query.analysis.lexicon import AUXILIARIES, QUESTION_WORDS, STOP_WORDS
+from elt_llm_query.analysis.follow_up import stems_of, telling_stems
+from elt_llm_query.analysis.lexicon import (
+    AUXILIARIES,
+    MONTHS,
+    QUESTION_WORDS,
+    STOP_WORDS,
+)
 from elt_llm_query.analysis.stems import stem
 
 PREPOSITIONS = frozenset(
@@ -47,11 +54,28 @@ _CODES = re.compile(
     rf"(?:\s*(?:to|and|or|&|-|\u2013)\s*(?:(?P=class)\s+)?(?:{_CODE}|{_MORE})\b)?"
 )
 _DETERMINER = re.compile(
-    r"\A(?:an?|the|my|your|our|any|every|each|some)\s+", re.IGNORECASE
+    r"\A(?:an?|the|my|your|our|any|every|each|some|its|their|his|her)\s+",
+    re.IGNORECASE,
 )
+# "Class 1", "Tranche 2": a name with a number; and a day.
+_MONTHS = "|".join(sorted(MONTHS))
+_DAY = re.compile(
+    rf"\b(?:{_MONTHS})\s+\d{{1,2}}(?:,?\s+\d{{4}})?\b"
+    rf"|\b(?:\d{{1,2}}\s+)?(?:{_MONTHS})\s+\d{{4}}\b",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(r"\b(?P<noun>[A-Z][A-Za-z]+)\s+\d+\b")
 _PLURAL = re.compile(r"(?:[^su\W]s|[^\W]ies|people|children|men|women)$", re.IGNORECASE)
+_AUX = "|".join(sorted(AUXILIARIES))
+# "How many days of leave", "Which notation": what a question asks for.
+_ASKED = re.compile(
+    rf"\W*(?:\w+\s+)?(?:how\s+(?:many|much)|which|what|whose)\s+(?!(?:{_AUX})\b)"
+    rf"(?:(?!(?:{_AUX})\b)\S+\s+)+",
+    re.IGNORECASE,
+)
+_MEASURES = re.compile(rf"\bhow\s+(?!(?:to|{_AUX})\b)\w", re.IGNORECASE)
 _GRAMMAR = STOP_WORDS | AUXILIARIES | PREPOSITIONS
-_BE = {"be", "been", "being"}
+_VERB_AFTER = {"be", "been", "being", "to"}
 
 
 class PhraseEvidence(Protocol):
@@ -60,8 +84,16 @@ class PhraseEvidence(Protocol):
     def has(self, phrase: str) -> bool:
         """Return whether the documents contain a phrase exactly."""
 
+    def knows(self, phrase: str) -> bool:
+        """Return whether any document of the collections contains a phrase."""
+
     def are_alike(self, one: str, other: str) -> bool:
         """Return whether the documents list both side by side."""
+
+    def tells(
+        self, phrase: str, stems: frozenset[str], *, number: bool, first: bool
+    ) -> bool:
+        """Return whether a sentence says something of a phrase."""
 
 
 @dataclass(frozen=True)
@@ -167,12 +199,14 @@ def read_follow_up(
     if named.owned and f"{named.owned} of ".lower() not in question.lower():
         return ()
     slots = find_phrases(question, evidence)
-    steps = [_by_form, _by_documents, _by_place] if weak else [_by_form, _by_documents]
-    for step in steps:
-        fitting = step(named, slots, evidence)
-        if named.preposition and len(fitting) > 1:
-            after = [s for s in fitting if s[0].preposition == named.preposition]
-            fitting = after or fitting
+    named = _without_repeated(named, question, slots)
+    # "And on Sunday?" replaces what follows "on", if anything does.
+    after = [s for s in slots if s.preposition == named.preposition != ""]
+    slots = after or slots
+    fits = [_by_form(named, slots, evidence), _by_documents(named, slots, evidence)]
+    if weak:
+        fits.append(_by_place(named, question, slots, evidence))
+    for fitting in fits:
         readings = [_fill(question, slot, text, named) for slot, text in fitting]
         if readings:
             return tuple(dict.fromkeys(readings))
@@ -221,7 +255,7 @@ def _by_form(
     for slot in plain:
         head = slot.text.split()[-1]
         whole = f"{named.text} {head}"
-        if " " in slot.text and named.head != slot.head and evidence.has(whole):
+        if " " in slot.text and named.head != slot.head and evidence.knows(whole):
             completed.append((slot, whole))
     return completed
 
@@ -234,21 +268,47 @@ def _by_documents(
 
 
 def _by_place(
-    named: Phrase, slots: Sequence[Phrase], evidence: PhraseEvidence
+    named: Phrase, question: str, slots: Sequence[Phrase], evidence: PhraseEvidence
 ) -> list[Fit]:
     """Return the phrases after the same preposition, or of the same number and article.
 
-    Empty if the documents do not contain the named phrase.
+    What the question asks for ("How many days ...") keeps its place. "And the colour?"
+    may ask for an attribute of a phrase instead of something like it, so a sentence of
+    the documents must say of it what the question asks.
     """
-    if not named.kind[0] and not evidence.has(named.text):
-        return []
-    alike = [(s, named.text) for s in slots if s.kind == named.kind]
+    asked = _ASKED.match(question)
+    free = [s for s in slots if asked is None or s.start >= asked.end()]
+    alike = [(s, named.text) for s in free if s.kind == named.kind]
     if named.preposition:
         return [fit for fit in alike if fit[0].preposition == named.preposition]
     agreeing = [fit for fit in alike if fit[0].agreement == named.agreement]
-    if not agreeing and len(slots) == 1 and slots[0].article == named.article:
-        return [(slots[0], named.text)]  # "a Mark Boat", "a ready line"
-    return agreeing
+    if not agreeing and len(free) == 1:
+        agreeing = alike  # "look-up secrets", "the binding code"
+    if named.article == "the" and not named.kind[1]:
+        agreeing = [fit for fit in agreeing if _is_told(fit, question, evidence)]
+    # "And children?" after "adults have colds per year" is no other year.
+    bare = [fit for fit in agreeing if not fit[0].preposition]
+    return (bare or agreeing) if evidence.knows(named.text) else []
+
+
+def _is_told(fit: Fit, question: str, evidence: PhraseEvidence) -> bool:
+    """Return whether a sentence says of a phrase what the question asks."""
+    slot, text = fit
+    others = telling_stems(question) - stems_of(slot.text)
+    return evidence.tells(
+        text,
+        others,
+        number=bool(_MEASURES.search(question)),
+        first=bool(others) and _is_subject(question, slot),
+    )
+
+
+def _is_subject(question: str, slot: Phrase) -> bool:
+    """Return whether a phrase is the subject: it follows the auxiliary verb."""
+    before = question[: slot.start].lower().split()
+    if slot.article:
+        before.pop()
+    return bool(before) and before[-1] in AUXILIARIES
 
 
 def _fill(question: str, slot: Phrase, text: str, named: Phrase) -> FollowUpReading:
@@ -286,10 +346,29 @@ def _with_class(named: Phrase, slot: Phrase) -> str:
     return named.text if has_noun or re.match(_CODE, noun) else f"{noun} {named.text}"
 
 
+def _without_repeated(named: Phrase, question: str, slots: Sequence[Phrase]) -> Phrase:
+    """Return "Class 3" of "Class 3 Boat" if the question repeats the rest."""
+    match = _NUMBERED.match(named.text)
+    rest = named.text[match.end() :] if match else ""
+    if match is None or not rest:
+        return named
+    follows = any(question[s.end :].startswith(rest) for s in slots if s.code)
+    text = match[0] if follows else named.text
+    short = _make_phrase(text, 0, len(text), "", named.preposition)
+    return replace(short, article=named.article)
+
+
 def _fixed_spans(question: str) -> Iterator[tuple[int, int]]:
     """Return codes and numbers, which a run of words must not split; none overlap."""
     taken = 0
     spans = [m.span() for m in _CODES.finditer(question) if _is_code(question, m)]
+    spans += [m.span() for m in _DAY.finditer(question)]
+    spans += [
+        m.span()
+        for m in _NUMBERED.finditer(question)
+        if not _is_grammar(m["noun"].lower())
+        and not any(m.start() < end and start < m.end() for start, end in spans)
+    ]
     numbers = [m.span() for m in _NUMBER.finditer(question)]
     free = [n for n in numbers if not any(n[0] < e and s < n[1] for s, e in spans)]
     for start, end in sorted([*spans, *free]):
@@ -333,6 +412,7 @@ def _cut_run(
 ) -> Iterator[Phrase]:
     """Return the longest pieces of a run that the documents have, without verbs."""
     at = 0
+    has_verb = False
     while at < len(run):
         size = len(run) - at
         while size > 1 and not evidence.has(
@@ -340,7 +420,12 @@ def _cut_run(
         ):
             size -= 1
         piece = _at(question, run[at].start(), run[at + size - 1].end())
-        if not _is_verb(question, piece, is_first=at == 0):
+        if _is_verb(question, piece, is_first=at == 0):
+            # "staff wear sandals": a plural after the verb is a noun.
+            if has_verb and _PLURAL.search(piece.text):
+                yield piece
+            has_verb = True
+        else:
             yield piece
         at += size
 
@@ -350,7 +435,7 @@ def _is_verb(question: str, piece: Phrase, *, is_first: bool) -> bool:
     if " " in piece.text or piece.text[:1].isupper():
         return False
     before = question[: piece.start].lower().split()
-    after_be = not piece.article and bool(before) and before[-1] in _BE
+    after_be = not piece.article and bool(before) and before[-1] in _VERB_AFTER
     return not is_first or after_be
 
 
@@ -370,7 +455,11 @@ def _make_phrase(
     unit, code = None, ""
     codes = _CODES.fullmatch(phrase)
     number = _NUMBER.fullmatch(phrase)
-    if codes:
+    if _DAY.fullmatch(phrase):
+        code = "day"
+    elif _NUMBERED.fullmatch(phrase):
+        code = phrase.split()[0].lower()
+    elif codes:
         code = re.sub(r"\d+", "9", re.sub(r"[A-Za-z]", "A", codes["code"]))
     elif number:
         unit = stem(number["unit"].lower()) if number["unit"] else ""
@@ -380,6 +469,8 @@ def _make_phrase(
 def _is_one_thing(phrase: Phrase) -> bool:
     """Return whether a phrase is one name: a few words, mostly no function words."""
     if not phrase.text or len(phrase.text.split()) > LONGEST:
+        return False
+    if phrase.text.endswith("ly"):  # "And annually?" names no thing
         return False
     # "What is the fee of N3?" names N3 and is a complete question.
     if any(_is_grammar(token[0]) for token in _TOKEN.finditer(phrase.owned)):

@@ -165,6 +165,7 @@ class Dependence:
         plural: Whether they refer to several things.
         possessive: Whether a noun that they own follows.
         noun: The noun of a demonstrative or a bare noun.
+        elliptic: Whether a bare noun is the whole question: "And the fee?"
         rival: Whether the question names a thing before them that may own the noun.
     """
 
@@ -175,6 +176,7 @@ class Dependence:
     plural: bool = False
     possessive: bool = False
     noun: str = ""
+    elliptic: bool = False
     rival: bool = False
 
 
@@ -429,6 +431,7 @@ def _find_bare_noun(question: str) -> Dependence:
                     end + shift,
                     plural=_is_plural(match["noun"]),
                     noun=match["noun"],
+                    elliptic=not text[:start].strip(),
                 )
     return INDEPENDENT
 

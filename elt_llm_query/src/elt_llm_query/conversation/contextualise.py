@@ -21,7 +21,6 @@ from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models, Stage, Strategy
 from elt_llm_query.analysis.ellipsis import (
     FollowUpReading,
-    PhraseEvidence,
     find_named,
     read_follow_up,
 )
@@ -37,6 +36,7 @@ from elt_llm_query.analysis.follow_up import (
     stems_of,
     without_lead,
 )
+from elt_llm_query.conversation.courtesy import find_courtesy
 from elt_llm_query.conversation.source_numbers import plain_text
 from elt_llm_query.conversation.spoken_of import SpokenOf, read_spoken_of
 from elt_llm_query.grounding.statements import LABEL
@@ -58,7 +58,7 @@ class Exchange:
     """An earlier question, as it was searched, and the evidence of its answer.
 
     `mentions` counts the cited documents' words with a prefix, `evidence` returns their
-    passages on phrases; `text` is the answer if nothing else is known about it.
+    passages on phrases; `text` is the answer. A refusal has the nearest passages.
     """
 
     question: str
@@ -66,10 +66,10 @@ class Exchange:
     citations: tuple[Citation, ...] = ()
     documents: tuple[str, ...] = ()
     titles: tuple[str, ...] = ()
-    asked_back: bool = False
+    asked_back: bool = False  # or nothing was asked
     text: str = ""
     mentions: Callable[[str], int] = len
-    evidence: Callable[[], PhraseEvidence] = lambda: SpokenOf(())
+    evidence: Callable[[], SpokenOf] = lambda: SpokenOf(())
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class ByRules(Contextualiser):
             )
         if not exchanges and dependence.kind is Pointer.PRONOUN and dependence.rival:
             return Understood(message)  # "Where does the Board have its seat?"
-        last = last_answered(exchanges)
+        last = last_asked(exchanges)
         sure = _read(message, dependence, last, weak=False)
         if len(sure) == 1:
             return _take_over(sure[0], last)
@@ -239,19 +239,24 @@ def exchanges_of(history: Sequence[Message], store: Store) -> list[Exchange]:
     """
     exchanges = []
     for asked, answer in zip(history[::2], history[1::2], strict=True):
-        rows = (store.document(document) for document in answer.documents)
+        # A refusal says what it looked at; the next message may name that again.
+        cited = answer.citations or answer.nearest
+        documents = answer.documents or tuple(
+            dict.fromkeys(citation.document_id for citation in cited)
+        )
+        rows = (store.document(document) for document in documents)
         titles = [part for row in rows if row for part in (row.title, row.name)]
-        mentions = partial(count_mentions, store, answer.documents)
         exchanges.append(
             Exchange(
                 question=answer.searched or asked.text,
                 status=answer.status or Status.INSUFFICIENT,
-                citations=answer.citations,
-                documents=answer.documents,
+                citations=cited,
+                documents=documents,
                 titles=tuple(titles),
-                mentions=mentions,
-                evidence=cache(partial(read_spoken_of, store, answer.documents)),
-                asked_back=bool(answer.unclear),
+                mentions=partial(count_mentions, store, documents),
+                evidence=cache(partial(read_spoken_of, store, documents)),
+                asked_back=bool(answer.unclear) or answer.courtesy,
+                text=plain_text(answer.text) if answer.citations else "",
             )
         )
     return exchanges
@@ -271,6 +276,7 @@ def pairs_of(turns: Sequence[tuple[str, str]]) -> tuple[list[Message], list[Exch
         understood = ByRules().contextualise(question, messages, exchanges)
         is_answered = LABEL.search(text) and not understood.unclear
         status = Status.ANSWERED if is_answered else Status.INSUFFICIENT
+        is_courtesy = find_courtesy(question) is not None
         messages += [
             Message(role=Speaker.USER, text=question),
             Message(role=Speaker.ASSISTANT, text=text, status=status),
@@ -280,6 +286,7 @@ def pairs_of(turns: Sequence[tuple[str, str]]) -> tuple[list[Message], list[Exch
                 question=understood.question,
                 status=status,
                 text=text,
+                asked_back=is_courtesy,
                 evidence=cache(partial(SpokenOf, (text,))),
             )
         )
@@ -324,7 +331,7 @@ def _of_one_thing(message: str, exchanges: Sequence[Exchange]) -> Understood | N
     if named is None:
         return None
     fragment = Dependence(Pointer.FRAGMENT, message.strip().rstrip("?!. "))
-    last = last_answered(exchanges)
+    last = last_asked(exchanges)
     readings = _read(message, fragment, last, weak=False)
     if not readings and not named.is_value:
         return None
@@ -338,12 +345,23 @@ def _refer(
     if dependence.kind is Pointer.FRAGMENT:
         return None
     referent = choose_referent(dependence, named_things(last))
-    if dependence.kind is Pointer.BARE_NOUN and _is_new(dependence, last, referent):
-        return Understood(message)
+    if dependence.kind is Pointer.BARE_NOUN:
+        if not dependence.elliptic and _is_new(dependence, last, referent):
+            return Understood(message)
+        if referent and not (last and _has_attribute(last, referent, dependence)):
+            return None
     if referent is None:
         return None
     question = put_referent(message, dependence, referent.text)
     return Understood(question, subject=referent.text)
+
+
+def _has_attribute(last: Exchange, thing: NamedThing, words: Dependence) -> bool:
+    """Return whether the documents speak of "the fee" of a thing.
+
+    If not, "the fee of the thing" would be a guess.
+    """
+    return last.evidence().is_attribute(words.noun, thing.stems)
 
 
 def _take(
@@ -364,10 +382,15 @@ def _read(
     message: str, dependence: Dependence, last: Exchange | None, *, weak: bool
 ) -> tuple[FollowUpReading, ...]:
     """Return the ways to insert the only name of a message into the last question."""
-    if dependence.kind not in {Pointer.FRAGMENT, Pointer.BARE_NOUN} or last is None:
+    if last is None:
         return ()
     named = find_named(message)
     question = last.question
+    # "its annual return": "And its quarterly return?" means the same owner.
+    owner = f" {dependence.words} ".lower()
+    again = dependence.possessive and owner in question.lower()
+    if not again and dependence.kind not in {Pointer.FRAGMENT, Pointer.BARE_NOUN}:
+        return ()
     if named is None or len(split_parts(question)) > 1 or not _is_whole(question):
         return ()
     return read_follow_up(named, last.question, last.evidence(), weak=weak)
@@ -416,10 +439,15 @@ def is_about(citation: Citation, text: str, titles: str, subject: str) -> bool:
     return stems_of(subject) <= stems_of(passage)
 
 
+def last_asked(exchanges: Sequence[Exchange]) -> Exchange | None:
+    """Return the newest exchange that did not ask back, answered or refused."""
+    spoken = [e for e in exchanges if not e.asked_back]
+    return spoken[-1] if spoken else None
+
+
 def last_answered(exchanges: Sequence[Exchange]) -> Exchange | None:
     """Return the newest exchange that did not ask back, if it was answered."""
-    spoken = [e for e in exchanges if not e.asked_back]
-    last = spoken[-1] if spoken else None
+    last = last_asked(exchanges)
     return last if last and last.status in {Status.ANSWERED, Status.PARTIAL} else None
 
 
@@ -443,11 +471,19 @@ def named_things(last: Exchange | None) -> list[NamedThing]:
     known = stems_of(passage.replace("_", " "))
     candidates = find_candidates(last.question, last.titles)
     whole = [c for c in candidates if not _is_cut(c, last)]
-    return [c for c in whole if c.stems <= known]
+    is_refused = last.status not in {Status.ANSWERED, Status.PARTIAL}
+    return [
+        c
+        for c in whole
+        if c.stems <= known
+        or (is_refused and last.evidence().knows(c.text.removeprefix("the ")))
+    ]
 
 
 def _is_cut(thing: NamedThing, last: Exchange) -> bool:
     """Return whether a name is the start of a longer one: "the lunch" of a break."""
+    if thing.plural:  # a compound begins with a singular
+        return False
     after = re.search(rf"{re.escape(thing.text)}\s+([a-z]\w*)", last.question)
     noun = thing.text.removeprefix("the ")
     return bool(after and last.evidence().has(f"{noun} {after[1]}"))
@@ -473,7 +509,12 @@ def _ask_back(
         reply = f'It is not certain what "{dependence.words}" asks about here.'
         return Understood(message, "", f"{reply} Ask in full.", dependence.words)
     reply = f'The question does not say what "{dependence.words}" stands for; name it.'
-    examples = [put_referent(message, dependence, c.text) for c in candidates[:_SHOWN]]
+    if dependence.kind is Pointer.BARE_NOUN:  # of nothing that was spoken of
+        verb = "are" if dependence.plural else "is"
+        examples = [f"What {verb} the {dependence.noun}?"]
+    else:
+        names = [candidate.text for candidate in candidates[:_SHOWN]]
+        examples = [put_referent(message, dependence, name) for name in names]
     if examples:
         reply += f" For example: {' Or: '.join(examples)}"
     return Understood(message, "", reply, dependence.words)

@@ -1,19 +1,30 @@
 """Evidence from documents about the things that a conversation names."""
 
 import re
-from collections.abc import Iterable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, cached_property
 
-from elt_llm_core.store import Store
+from elt_llm_core import provenance
+from elt_llm_core.store import Collection, Store
 from elt_llm_query.analysis.follow_up import stems_of
+from elt_llm_query.analysis.lexicon import NUMBER_WORDS
 
 # Characters between two items of one list: fourteen items of three words, the longest
 # list in running text of the rule books that were looked at.
 WINDOW = 300
+# Passages of the collections that are searched for a phrase: a term that is explained
+# is among its best fifty, and they are read in some milliseconds.
+FOUND = 50
 ITEM = 5  # words of an item; a longer one is a clause
 
+LEADING = 3  # words before the subject of a sentence: "5.1 The", "In addition, the"
+
 _NUMBERING = re.compile(r"^(?:[^\W_]{0,3}\d[\w.]*|\W)+\s*")
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+")
+_NUMBER = re.compile(rf"\d|\b(?:{'|'.join(NUMBER_WORDS)})\b", re.IGNORECASE)
 _BETWEEN_ITEMS = re.compile(r"\s*(?:,|;|/|\band\b|\bor\b|&)\s*", re.IGNORECASE)
+
+Passage = tuple[str, str]  # its text, and its headings and titles
 
 
 class SpokenOf:
@@ -23,6 +34,8 @@ class SpokenOf:
         texts: The texts of the documents.
         sections: Section paths, with " > " between levels.
         titles: Titles of the documents that may be meant.
+        find: Finds passages with a phrase anywhere in the collections, each with its
+            headings and titles; by default the texts are searched, without any.
     """
 
     def __init__(
@@ -30,14 +43,23 @@ class SpokenOf:
         texts: Iterable[str],
         sections: Iterable[str] = (),
         titles: Iterable[str] = (),
+        find: Callable[[str], Iterable[Passage]] | None = None,
     ) -> None:
         self._texts = texts
         self._sections = sections
         self._titles = titles
+        self._find = cache(self._find_in_texts if find is None else find)
 
     def has(self, phrase: str) -> bool:
         """Return whether a text contains a phrase, across line breaks."""
         return bool(_phrase(phrase, "").search(self._text))
+
+    def knows(self, phrase: str) -> bool:
+        """Return whether a text or any other passage contains a phrase."""
+        pattern = _phrase(phrase)
+        return bool(pattern.search(self._text)) or any(
+            pattern.search(text) for text, _ in self._find(phrase)
+        )
 
     def are_alike(self, one: str, other: str) -> bool:
         """Return whether both are headings of one section or items of one list."""
@@ -47,6 +69,66 @@ class SpokenOf:
         return any(
             set(keys) <= names for names in (*self._siblings, self._named_titles)
         ) or self._are_listed(one, other)
+
+    def tells(
+        self, phrase: str, stems: frozenset[str], *, number: bool, first: bool
+    ) -> bool:
+        """Return whether a sentence says something of a phrase.
+
+        Args:
+            phrase: The phrase.
+            stems: Stems of other words that the sentence must contain.
+            number: Whether it must also contain a number.
+            first: Whether it must begin with the phrase, as with its subject.
+        """
+        begin = re.compile(
+            rf"\W*(?:\w+\W+){{0,{LEADING}}}{_phrase(phrase).pattern}", re.IGNORECASE
+        )
+        return any(
+            stems <= stems_of(sentence)
+            for sentence in self._sentences(phrase)
+            if (not number or _NUMBER.search(sentence))
+            and (not first or begin.match(sentence))
+        )
+
+    def is_attribute(self, noun: str, stems: frozenset[str]) -> bool:
+        """Return whether passages speak of the noun of a thing.
+
+        That is "the weight of oak", "oak weight", or the weight in a passage whose
+        headings or titles name oak.
+
+        Args:
+            noun: The noun.
+            stems: Stems of the words of the thing.
+        """
+        if any(
+            stems <= stems_of(place)
+            for text, place in self._find(noun)
+            if _phrase(noun).search(text)
+        ):
+            return True
+        around = re.compile(
+            rf"(?P<before>(?:\S+\s+){{0,{ITEM}}}){_phrase(noun).pattern}"
+            rf"(?P<after>\s+(?:of|for)(?:\s+\S+){{1,{ITEM}}})?",
+            re.IGNORECASE,
+        )
+        return any(
+            stems <= stems_of(match["after"] or "")
+            or stems <= stems_of(" ".join(match["before"].split()[-len(stems) :]))
+            for sentence in self._sentences(noun)
+            for match in around.finditer(sentence)
+        )
+
+    def _sentences(self, phrase: str) -> Iterator[str]:
+        """Return the sentences of the found passages that contain a phrase."""
+        pattern = _phrase(phrase)
+        for text, _ in self._find(phrase):
+            for sentence in _SENTENCE.split(" ".join(text.split())):
+                if pattern.search(sentence):
+                    yield sentence
+
+    def _find_in_texts(self, phrase: str) -> tuple[Passage, ...]:
+        return ((self._text, ""),) if self.has(phrase) else ()
 
     @cached_property
     def _text(self) -> str:
@@ -88,6 +170,13 @@ def read_spoken_of(store: Store, documents: Sequence[str]) -> SpokenOf:
     def sections() -> Iterable[str]:
         return (b.section for one in documents for b in store.blocks(one))
 
+    def find(phrase: str) -> Sequence[Passage]:
+        return [
+            passage
+            for name in dict.fromkeys(row.collection for row in rows)
+            for passage in _find_passages(store.open(name), store, phrase)
+        ]
+
     rows = [row for one in documents if (row := store.document(one))]
     beside = (
         title
@@ -95,7 +184,20 @@ def read_spoken_of(store: Store, documents: Sequence[str]) -> SpokenOf:
         for row in store.documents(name)
         for title in (row.title, row.name.rpartition(".")[0])
     )
-    return SpokenOf((store.document_text(one) for one in documents), sections(), beside)
+    texts = (store.document_text(one) for one in documents)
+    return SpokenOf(texts, sections(), beside, find)
+
+
+def _find_passages(
+    collection: Collection, store: Store, phrase: str
+) -> Iterator[Passage]:
+    """Return the passages that a keyword search finds, with headings and titles."""
+    ids = [node for node, _ in collection.search_keyword(phrase, FOUND)]
+    for node in collection.nodes(ids).values():
+        place = provenance.read(node)
+        row = store.document(place.document_id)
+        titles = f"{row.title} {row.name}" if row else ""
+        yield node.get_content(), f"{titles} {place.section}".replace("_", " ")
 
 
 def _phrase(phrase: str, ending: str = "(?:s|es)?") -> re.Pattern[str]:

@@ -55,6 +55,10 @@ class ChatResult(Record):
     unclear: str = Field(
         default="", description="the words of the message that the reply asks about"
     )
+    courtesy: bool = Field(
+        default=False,
+        description="a reply to a greeting or thanks; nothing was searched",
+    )
     parts: tuple[Part, ...] = Field(
         default=(), description="each question of a message with several, by itself"
     )
@@ -188,7 +192,8 @@ class Chat:
 
 def _to_message(outcome: TurnOutcome, message: str) -> Message:
     answer = answer_message(outcome.result, message.strip(), outcome.unclear)
-    return answer.model_copy(update={"follow_ups": outcome.follow_ups})
+    changes = {"follow_ups": outcome.follow_ups, "courtesy": outcome.courtesy}
+    return answer.model_copy(update=changes)
 
 
 def _show(history: Sequence[Message], answer: Message) -> None:
@@ -218,6 +223,7 @@ def _chat_result(
         text=show_text(answer.text, number_sources(messages)),
         searched=answer.searched,
         unclear=outcome.unclear,
+        courtesy=outcome.courtesy,
         parts=outcome.parts if len(outcome.parts) > 1 else (),
         sources=_cited_sources(messages),
         follow_ups=outcome.follow_ups,

@@ -1,11 +1,12 @@
 """A turn as a LlamaIndex workflow: one typed event from each step to the next.
 
-message
+message           a greeting or thanks is answered politely, without the other steps
 │ summarise       the older exchanges, if they are many
 │ decompose       its parts, if it has several
 │ contextualise   a question that can be understood alone, or what is asked back
 │ clarify         asked back where it may mean several things
-│ answer          each part by `query_collections`, by itself
+│ answer          each part by `query_collections`, by itself; a refused part again with
+│                 other names of its things, if an alias file has them
 │ check_subject   refused where the passages speak of something else
 │ join            one result, which is shown
 ▼ suggest         questions that may be asked next
@@ -18,11 +19,12 @@ message as it is written begin together; what is not needed is stopped.
 
 import asyncio
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import Any, TypeVar
 
 from llama_index.core.workflow import Event, StartEvent, StopEvent, Workflow, step
@@ -52,6 +54,11 @@ from elt_llm_query.conversation.contextualise import (
     Understood,
     understand_part,
 )
+from elt_llm_query.conversation.courtesy import (
+    find_courtesy,
+    reply_to,
+    without_courtesy,
+)
 from elt_llm_query.conversation.join import join_results
 from elt_llm_query.conversation.model_steps import ModelSteps
 from elt_llm_query.conversation.subject_check import SubjectCheck
@@ -59,13 +66,21 @@ from elt_llm_query.conversation.turn_events import FollowUps
 from elt_llm_query.llm_calls import require_llm
 from elt_llm_query.step_events import TokenEvent, report, report_step
 from elt_llm_query.trace import TraceLog
+from elt_llm_query.transforms.aliases import exchange_names, read_rings
 
 T = TypeVar("T")
+MOST_NAMES = 3  # other names that are tried; each costs a search
 Ask = Callable[[str], QueryResult]
 
 
 class MessageEvent(StartEvent):
     """A message that begins a turn."""
+
+    message: str
+
+
+class QuestionEvent(Event):
+    """The message without the greeting or thanks before its question."""
 
     message: str
 
@@ -118,12 +133,14 @@ class TurnOutcome:
         parts: Each part by itself; one for most messages.
         unclear: The words that the reply asks about, if it asks back.
         follow_ups: Questions that may be asked next.
+        courtesy: Whether it is only a reply to a greeting or thanks.
     """
 
     result: QueryResult
     parts: tuple[Part, ...]
     unclear: str = ""
     follow_ups: tuple[str, ...] = ()
+    courtesy: bool = False
 
 
 @dataclass(frozen=True)
@@ -163,9 +180,23 @@ class TurnWorkflow(Workflow):
         self._log = TraceLog()
         self._steps = self._build_steps()
         self._summary: Branch[Message] | None = None
+        aliases = self._config.consumer.aliases
+        self._rings = read_rings(aliases) if aliases else []
 
     @step
-    async def summarise(self, event: MessageEvent) -> HistoryEvent:
+    async def begin(self, event: MessageEvent) -> QuestionEvent | JoinedEvent:
+        """Reply to a greeting or thanks, which asks nothing; otherwise go on."""
+        courtesy = find_courtesy(event.message)
+        if courtesy is None:
+            return QuestionEvent(message=without_courtesy(event.message))
+        result = self._reply(event.message, reply_to(courtesy))
+        part = Part(question=event.message, status=result.status, answer=result.answer)
+        outcome = TurnOutcome(result, (part,), courtesy=True)
+        self._context.show(outcome)
+        return JoinedEvent(outcome=outcome)
+
+    @step
+    async def summarise(self, event: QuestionEvent) -> HistoryEvent:
         """Keep the newest exchanges verbatim, and a summary of older ones."""
         history, window = tuple(self._context.history), self._settings.history_window
         older = history[: -2 * window] if window else ()
@@ -252,11 +283,39 @@ class TurnWorkflow(Workflow):
         if event.begun is not None:
             results = [await event.begun.result()]
         elif self._settings.speculative:
-            parts = [Branch(partial(self._answer, part)) for part in event.parts]
-            results = [await part.result() for part in parts]
+            branches = [Branch(partial(self._answer, part)) for part in event.parts]
+            results = [await branch.result() for branch in branches]
         else:
             results = list(map(self._answer, event.parts))
-        return AnswersEvent(parts=event.parts, results=tuple(results))
+        pairs = [
+            self._answer_by_other_names(part, result)
+            for part, result in zip(event.parts, results, strict=True)
+        ]
+        parts, results = [part for part, _ in pairs], [result for _, result in pairs]
+        return AnswersEvent(parts=tuple(parts), results=tuple(results))
+
+    def _answer_by_other_names(
+        self, part: Understood, result: QueryResult
+    ) -> tuple[Understood, QueryResult]:
+        """Return a refused part with other names of its things, if that is answered."""
+        if part.unclear or result.status not in {
+            Status.INSUFFICIENT,
+            Status.NO_SOURCES,
+        }:
+            return part, result
+        for question in self._with_other_names(part.question):
+            subject = next(self._with_other_names(part.subject), part.subject)
+            other = replace(part, question=question, subject=subject)
+            with self._log.stage("aliases", 1) as note:
+                answered = self._answer(other)
+                note.n_out = int(answered.status in {Status.ANSWERED, Status.PARTIAL})
+            if note.n_out:
+                return other, answered
+        return part, result
+
+    def _with_other_names(self, text: str) -> Iterator[str]:
+        """Return a text with other names of its things, from the alias file."""
+        return islice(exchange_names(text, self._rings), MOST_NAMES)
 
     def _answer(self, part: Understood) -> QueryResult:
         if part.unclear:
@@ -339,12 +398,22 @@ class TurnWorkflow(Workflow):
         if before:
             understood = understand_part(text, before[-1].question)
         else:
-            understood = self._contextualiser.contextualise(
-                text, history, self._context.exchanges
-            )
+            understood = self._contextualise(text, history)
         for degradation in understood.degradations:
             self._log.degrade(degradation)
         return understood
+
+    def _contextualise(self, text: str, history: Sequence[Message]) -> Understood:
+        """Resolve a message, under another name of its thing if it is unclear."""
+        exchanges = self._context.exchanges
+        first = self._contextualiser.contextualise(text, history, exchanges)
+        if not first.unclear:
+            return first
+        for other in self._with_other_names(text):
+            understood = self._contextualiser.contextualise(other, history, exchanges)
+            if not understood.unclear:
+                return understood
+        return first
 
     def _clarify(self, part: Understood, history: Sequence[Message]) -> Understood:
         """Return the part, or a clarifying question if there is a history."""

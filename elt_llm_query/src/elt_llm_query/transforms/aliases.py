@@ -55,7 +55,7 @@ class AliasTransform(SearchTransform):
     def transform(self, searches: Sequence[Search]) -> list[Search]:
         question = searches[0].bundle
         rings = [*self._rings, *self._short_forms(question.query_str)]
-        texts = dict.fromkeys(t for ring in rings for t in _other(question, ring))
+        texts = dict.fromkeys(exchange_names(question.query_str, rings))
         return [*searches, *(self._search(question, t) for t in [*texts][: self._most])]
 
     def _search(self, question: QueryBundle, text: str) -> Search:
@@ -100,10 +100,8 @@ class AliasTransformOptions(Strategy[SearchTransform]):
 
     @override
     def build(self, models: Models) -> SearchTransform:
-        read = _read(self.file) if self.file else {}
-        rings = [
-            (name, *others) for name, others in [*self.table.items(), *read.items()]
-        ]
+        rings = [(name, *others) for name, others in self.table.items()]
+        rings += read_rings(self.file) if self.file else []
         kind = AliasTransform if self.acronyms else _TableOnly
         return kind(rings, self.most, self.weight)
 
@@ -118,9 +116,28 @@ class _TableOnly(AliasTransform):
         return self
 
 
-def _other(question: QueryBundle, ring: Ring) -> Iterator[str]:
-    """Return the question with another name of the ring, or None."""
-    text = question.query_str
+def exchange_names(text: str, rings: Iterable[Ring]) -> Iterator[str]:
+    """Return a text with other names of the same things, one exchange each.
+
+    Args:
+        text: A question.
+        rings: The names of each thing.
+    """
+    for ring in rings:
+        yield from _other(text, ring)
+
+
+def read_rings(file: Path) -> list[Ring]:
+    """Return the names of each thing of an alias file.
+
+    Raises:
+        ConfigError: If the file cannot be read or has another shape.
+    """
+    return [(name, *others) for name, others in _read(file).items()]
+
+
+def _other(text: str, ring: Ring) -> Iterator[str]:
+    """Return the text with each other name of the ring."""
     names = sorted((n for n in ring if n.strip()), key=lambda n: (-len(n), n))
     any_name = "|".join(re.escape(name) for name in names)
     used = re.search(rf"(?<!\w)(?:{any_name})(?!\w)", text, re.IGNORECASE)

@@ -24,7 +24,7 @@ export const renderAnswer = (message, sources, show) => {
     const source = byNumber.get(number);
     if (source) show(source.citations);
   };
-  const refused = REFUSALS.has(message.status) && !message.unclear;
+  const refused = REFUSALS.has(message.status) && !message.unclear && !message.courtesy;
   return [
     refused && h("p", { class: "note" }, h("strong", {}, "No sure answer. "), "The passages below are the nearest; none of them proves one."),
     statements(message, openNumber, show),
