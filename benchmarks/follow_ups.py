@@ -17,8 +17,8 @@ A line has the question before, the follow-up, the question that a person makes 
 passage that answers it. Lines of the set `held` were not looked at while the rules were
 made, those of `fresh` were written afterwards and are about other documents. `late` and
 `late-held` are about documents of their own, written before the rules were changed for
-the former: `nist` (NIST SP 800-63-4), `colds` (three reviews), `adgm` (the rule books AML,
-CIB and FUNDS), `telecom`, `imf` and `veterans` (pages of `reading_dev`).
+the former: `nist` (NIST SP 800-63-4), `colds` (three reviews), `adgm` (the rule books
+AML, CIB and FUNDS), `telecom`, `imf` and `veterans` (pages of `reading_dev`).
 
 Wrong is an answer about something else than is meant, or to what nobody can know. R@5
 says whether one of the first five sources has the passage, for the question as it was

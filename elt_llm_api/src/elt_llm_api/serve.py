@@ -24,9 +24,9 @@ UNENCRYPTED = (
 # for it once per system call and running question.
 SWITCH_SECONDS = 0.0005
 OLDEST = 2  # the generation of objects that outlived two collections
-# Fifty conversations at once leave 26,000; packages and models that the first questions
-# load leave 60,000 to 85,000.
-SURVIVORS = 50_000
+# Full collections after which everything is frozen: packages and models are loaded by
+# the first questions, within the first two.
+WARMING = 2
 
 
 def run(
@@ -79,27 +79,28 @@ def keep_answering() -> Iterator[None]:
 
     Python's garbage collector stops all threads while it scans every object: for those
     of the imported packages a quarter of a second each time, unless they are frozen.
-    The first questions import packages and load models too.
+    The first questions import packages and load models too, so what the first full
+    collections leave is frozen as well. That includes the questions at work, a few
+    megabytes that are never freed.
     """
+    left = WARMING
+
+    def freeze(phase: str, info: Mapping[str, int]) -> None:
+        # Not by the number of objects: `gc.get_objects` breaks tuples that another
+        # thread is making.
+        nonlocal left
+        if phase == "stop" and info["generation"] == OLDEST and left:
+            left -= 1
+            gc.freeze()
+
     gc.collect()
     gc.freeze()
-    gc.callbacks.append(_freeze_survivors)
+    gc.callbacks.append(freeze)
     sys.setswitchinterval(SWITCH_SECONDS)
     try:
         yield
     finally:
-        gc.callbacks.remove(_freeze_survivors)
-
-
-def _freeze_survivors(phase: str, info: Mapping[str, int]) -> None:
-    """Freeze what a full collection left, if there is much of it.
-
-    Objects of the questions at work are frozen too; what becomes garbage in a cycle of
-    theirs is not freed. In steady load there are too few for another freeze.
-    """
-    is_full = phase == "stop" and info["generation"] == OLDEST
-    if is_full and len(gc.get_objects(OLDEST)) > SURVIVORS:
-        gc.freeze()
+        gc.callbacks.remove(freeze)
 
 
 def announce(url: str, host: str) -> str:
