@@ -13,7 +13,7 @@ from elt_llm_query import Library
 from elt_llm_query.conversation.contextualise import pairs_of
 from elt_llm_query.conversation.courtesy import (
     TABLE,
-    Kind,
+    CourtesyKind,
     find_courtesy,
     reply_to,
     without_courtesy,
@@ -49,7 +49,7 @@ def test_every_language_that_is_served_has_its_phrases_and_replies() -> None:
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["language"])
 def test_each_phrase_is_met_with_a_reply_of_its_kind(row: dict[str, str]) -> None:
-    for kind in Kind:
+    for kind in CourtesyKind:
         for phrase in row[kind.value].split("|"):
             found = find_courtesy(f"{phrase.capitalize()}!")
             assert found is not None, phrase

@@ -19,7 +19,7 @@ _BEFORE = re.compile(
 )
 
 
-class Kind(StrEnum):
+class CourtesyKind(StrEnum):
     """What a courtesy is; the value is the column of its phrases."""
 
     GREETING = "greetings"
@@ -31,7 +31,7 @@ class Kind(StrEnum):
 class Courtesy(NamedTuple):
     """A courtesy and the language that it is in."""
 
-    kind: Kind
+    kind: CourtesyKind
     language: str
 
 
@@ -50,16 +50,16 @@ def find_courtesy(message: str) -> Courtesy | None:
     words = _normalise(message)
     if not words:
         return None
-    found: list[Courtesy] = []
+    courtesies: list[Courtesy] = []
     while words:
         match = _longest(words)
         if match is None:
             return None
         size, courtesy = match
-        found.append(courtesy)
+        courtesies.append(courtesy)
         words = words[size:]
-    telling = (one for one in found if one.kind is not Kind.AGREEMENT)
-    return next(telling, found[0])
+    telling = (one for one in courtesies if one.kind is not CourtesyKind.AGREEMENT)
+    return next(telling, courtesies[0])
 
 
 def without_courtesy(message: str) -> str:
@@ -77,12 +77,12 @@ def reply_to(courtesy: Courtesy) -> str:
     """Return a polite reply in the language of a courtesy."""
     row = _rows()[courtesy.language]
     first = {
-        Kind.GREETING: row["hello"],
-        Kind.THANKS: row["welcome"],
-        Kind.AGREEMENT: "",
-        Kind.FAREWELL: row["bye"],
+        CourtesyKind.GREETING: row["hello"],
+        CourtesyKind.THANKS: row["welcome"],
+        CourtesyKind.AGREEMENT: "",
+        CourtesyKind.FAREWELL: row["bye"],
     }[courtesy.kind]
-    last = "" if courtesy.kind is Kind.FAREWELL else row["invitation"]
+    last = "" if courtesy.kind is CourtesyKind.FAREWELL else row["invitation"]
     gap = "" if first.endswith("\u3002") else " "
     return gap.join(part for part in (first, last) if part)
 
@@ -113,7 +113,7 @@ def _phrases() -> dict[tuple[str, ...], Courtesy]:
     """Return every phrase as its words; English first where languages share one."""
     phrases: dict[tuple[str, ...], Courtesy] = {}
     for language, row in _rows().items():
-        for kind in Kind:
+        for kind in CourtesyKind:
             for phrase in row[kind.value].split("|"):
                 phrases.setdefault(_normalise(phrase), Courtesy(kind, language))
     return phrases
