@@ -22,6 +22,7 @@ from elt_llm_core.results import Status
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_query.query import query_collections
+from elt_llm_query.synthesizers.extractive.synthesizer import UNSURE
 
 QUESTIONS = Path(__file__).with_name("answer_checks.tsv")
 DOCUMENTS = {
@@ -72,6 +73,7 @@ def main() -> None:
     models, store = build_models(config), Store(options.root)
     fill(options.data, store, models, config)
     counts: dict[str, Counter[str]] = {}
+    unsure: Counter[str] = Counter()
     for line in QUESTIONS.read_text(encoding="utf-8").splitlines():
         home, half, question, words = line.split("\t")
         if (half == "held") != options.held:
@@ -81,12 +83,14 @@ def main() -> None:
         )
         column = judge(result.status, result.answer, words)
         counts.setdefault(home, Counter())[column] += 1
+        unsure[column] += UNSURE in result.answer
         if options.all or column in {"wrong", "refused wrongly"}:
             print(f"[{column}] {home}: {question}\n    {result.answer}")
     total = sum(counts.values(), Counter[str]())
     print(f"\n| document | {' | '.join(COLUMNS)} |\n{'|---' * (len(COLUMNS) + 1)}|")
     for home, one in [*sorted(counts.items()), ("all", total)]:
         print(f"| {home} | {' | '.join(str(one[c]) for c in COLUMNS)} |")
+    print(f"\nnot certain: right {unsure['right']}, wrong {unsure['wrong']}")
 
 
 if __name__ == "__main__":

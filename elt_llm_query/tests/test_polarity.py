@@ -9,7 +9,10 @@ from elt_llm_core.models.factory import build_models
 from elt_llm_query.analysis.negation import Sign, read_signs
 from elt_llm_query.grounding.claim_support import supporting
 from elt_llm_query.grounding.labels import LabelSources
-from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
+from elt_llm_query.synthesizers.extractive.synthesizer import (
+    UNSURE,
+    ExtractiveSynthesizer,
+)
 
 RIDERS = (
     "1.1 A rider who is insured pays no deposit.\n\n"
@@ -36,6 +39,10 @@ CLINIC = (
     "6.3 Employees other than surgeons park in the north garage.\n\n"
     "6.4 Surgeons park in the yard."
 )
+
+
+def without_doubt(lines):
+    return [line for line in lines if line != UNSURE]
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +87,7 @@ def ask():
     ],
 )
 def test_the_sentence_that_agrees_answers(ask, question, rule):
-    (line,) = ask(question).response.splitlines()
+    (line,) = without_doubt(ask(question).response.splitlines())
     assert line.startswith(f"{rule} ")
 
 

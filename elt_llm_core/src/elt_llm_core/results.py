@@ -301,6 +301,13 @@ class QueryResult(Record):
         default=(),
         description="lists that the answer quotes in whole or in part",
     )
+    sure: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="probability that quoted sentences answer the question, by the "
+        "scorer of answers without a model; null if it was not estimated",
+    )
     conflicts: tuple[Conflict, ...] = Field(
         default=(),
         description="contradictions between sources about a statement of the answer",

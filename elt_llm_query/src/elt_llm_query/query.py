@@ -61,7 +61,7 @@ from elt_llm_query.caching.semantic_cache import CacheLookUp, SemanticCache
 from elt_llm_query.earlier_passages import NO_EARLIER, EarlierPassages, add_earlier
 from elt_llm_query.engine import assemble
 from elt_llm_query.grounding.citations import Checked, check_answer
-from elt_llm_query.grounding.claim import LISTS_KEY
+from elt_llm_query.grounding.claim import LISTS_KEY, SURE_KEY
 from elt_llm_query.grounding.conflicts import find_conflicts
 from elt_llm_query.grounding.judges import confirm_paraphrases
 from elt_llm_query.grounding.labels import LabelSources
@@ -411,6 +411,7 @@ class _Searcher:
             removed=checked.removed,
             nearest=nearest,
             lists=tuple((response.metadata or {}).get(LISTS_KEY, ())),
+            sure=(response.metadata or {}).get(SURE_KEY),
             conflicts=conflicts,
             degradations=request.degradations(plan),
             trace=request.trace(plan, account.used),

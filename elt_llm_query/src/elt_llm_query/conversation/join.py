@@ -56,6 +56,7 @@ def join_results(results: Sequence[QueryResult]) -> QueryResult:
         removed=tuple(chain.from_iterable(r.removed for r in moved)),
         nearest=tuple(chain.from_iterable(r.nearest for r in moved)),
         lists=tuple(chain.from_iterable(r.lists for r in moved)),
+        sure=min((r.sure for r in moved if r.sure is not None), default=None),
         conflicts=tuple(chain.from_iterable(r.conflicts for r in moved)),
         degradations=tuple(
             dict.fromkeys(chain.from_iterable(r.degradations for r in moved))

@@ -37,3 +37,6 @@ STATEMENTS_KEY = "statements"  # the statements that a model wrote, with their e
 
 
 LISTS_KEY = "lists"  # how much of the lists of the documents an answer quotes
+
+
+SURE_KEY = "sure"  # the probability that an extractive answer answers

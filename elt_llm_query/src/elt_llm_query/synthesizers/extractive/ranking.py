@@ -49,6 +49,14 @@ class EvidenceLimits(Protocol):
         """The same if its source lacks a word of the question."""
 
     @property
+    def certain(self) -> float:
+        """The probability below which the answer says that it is not certain."""
+
+    @property
+    def certain_lacking(self) -> float:
+        """The same if its source lacks a word of the question."""
+
+    @property
     def threshold(self) -> float:
         """The least coverage plus cosine of a row or sheet."""
 
@@ -179,6 +187,20 @@ def keep_proven(
         limits.sure_lacking if chosen.lacking else limits.sure
     )
     return [s for s in ranked if s.plain or _is_proven(s, limits, answered=answered)]
+
+
+def is_unsure(scored: ScoredCandidate, limits: EvidenceLimits) -> bool:
+    """Return whether a chosen candidate may answer another question.
+
+    A definition by its form, and a row with enough evidence, are certain.
+    """
+    if (
+        scored.sure is None
+        or scored.plain
+        or _is_proven(scored, limits, answered=False)
+    ):
+        return False
+    return scored.sure < (limits.certain_lacking if scored.lacking else limits.certain)
 
 
 def _is_proven(

@@ -36,6 +36,7 @@ from elt_llm_query.grounding.claim import (
     CLAIMS_KEY,
     LISTS_KEY,
     REFUSED_KEY,
+    SURE_KEY,
     UNSERVED_KEY,
     WRITTEN_BY_KEY,
     Claim,
@@ -95,6 +96,7 @@ from elt_llm_query.synthesizers.extractive.ranking import (
     choose,
     drop_opposed,
     is_definition_by_form,
+    is_unsure,
     keep_in_form,
     keep_proven,
     rank,
@@ -123,6 +125,9 @@ from elt_llm_query.synthesizers.foreign_words import lacks_a_word
 
 GOES_ON = "The rule goes on after this."
 SHOWN = "{shown} of {total} items of this list are shown."
+UNSURE = (
+    "It is not certain that this answers the question; read the quote in its place."
+)
 # The rules that analyse a question and score sentences are written for English. For
 # other languages the nearest sentences are shown, labelled as such, with the reason.
 SERVED = frozenset([ENGLISH])
@@ -148,6 +153,20 @@ class ExtractiveOptions(Strategy[BaseSynthesizer]):
     )
     sure_lacking: float = Field(
         default=0.6,
+        ge=0,
+        le=1,
+        description="the same where its source lacks a word of the question",
+    )
+    # Of a reviewer's 128 questions, 17 of 26 wrong answers were below these two, and 7
+    # of 60 right ones; see "How sure an answer has to be" in measurements.md.
+    certain: float = Field(
+        default=0.6,
+        ge=0,
+        le=1,
+        description="probability below which an answer says that it is not certain",
+    )
+    certain_lacking: float = Field(
+        default=0.8,
         ge=0,
         le=1,
         description="the same where its source lacks a word of the question",
@@ -182,12 +201,16 @@ class QuotedAnswer(NamedTuple):
         claims: Its quotes; empty for a refusal.
         extents: How much of each list it quotes.
         brought: The chunks that were added to complete a list.
+        sure: The probability that it answers; None if it was not estimated.
+        unsure: Whether the text says that it may not answer.
     """
 
     text: str
     claims: Sequence[Claim] = ()
     extents: Sequence[ListExtent] = ()
     brought: Sequence[TextNode] = ()
+    sure: float | None = None
+    unsure: bool = False
 
 
 class Compared(NamedTuple):
@@ -298,7 +321,8 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         bundle = QueryBundle(query) if isinstance(query, str) else query
         nodes = [n for n in nodes if not is_generated(n.node)]
         passages, beside = self.read(nodes)
-        text, claims, extents, added = self._answer(bundle, passages)
+        answer = self._answer(bundle, passages)
+        text, claims, extents, added, sure, unsure = answer
         beside += [NodeWithScore(node=node, score=0.0) for node in added]
         passages += [
             replace(to_passage(node, i), beside=True)
@@ -323,8 +347,9 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
             now = dict(zip(claims, relabelled, strict=True))
             extents = [one._replace(last=now[one.last]) for one in extents]
             claims = relabelled
-            text = _write(claims, extents)
+            text = _write(claims, extents, unsure=unsure)
         metadata |= {
+            SURE_KEY: sure,
             CLAIMS_KEY: [*claims],
             REFUSED_KEY: refused,
             LISTS_KEY: [_to_quoted_list(one) for one in extents],
@@ -390,7 +415,8 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
             reason = WHICH_ROW
         if reason:
             return QuotedAnswer(refusal(passages, best, reason))
-        return _to_answer(whole)
+        unsure = is_unsure(chosen[0], self.limits)
+        return _to_answer(whole, chosen[0].sure, unsure=unsure)
 
     def compare(self, bundle: QueryBundle, passages: Sequence[Passage]) -> Compared:
         """Return the candidates of the passages, and those compared by meaning.
@@ -444,7 +470,12 @@ def _is_in_rows(best: ScoredCandidate, unnamed: Sequence[Candidate]) -> bool:
     return any(row.own >= CLOSE * best.candidate.own for row in unnamed)
 
 
-def _write(claims: Sequence[Claim], extents: Sequence[ListExtent] = ()) -> str:
+def _write(
+    claims: Sequence[Claim],
+    extents: Sequence[ListExtent] = (),
+    *,
+    unsure: bool = False,
+) -> str:
     """Return the labelled quotes; a list that is not whole is followed by its count."""
     cut = {one.last: one for one in extents if one.shown < one.total}
     lines = []
@@ -453,12 +484,14 @@ def _write(claims: Sequence[Claim], extents: Sequence[ListExtent] = ()) -> str:
         if claim in cut:
             one = cut[claim]
             lines.append(SHOWN.format(shown=one.shown, total=one.total))
-    return "\n".join(lines)
+    return "\n".join([*lines, *([UNSURE] if unsure else ())])
 
 
-def _to_answer(whole: WholeLists) -> QuotedAnswer:
-    text = _write(whole.claims, whole.extents)
-    return QuotedAnswer(text, whole.claims, whole.extents, whole.brought)
+def _to_answer(
+    whole: WholeLists, sure: float | None = None, *, unsure: bool = False
+) -> QuotedAnswer:
+    text = _write(whole.claims, whole.extents, unsure=unsure)
+    return QuotedAnswer(text, whole.claims, whole.extents, whole.brought, sure, unsure)
 
 
 def _to_quoted_list(extent: ListExtent) -> QuotedList:
