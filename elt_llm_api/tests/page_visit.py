@@ -47,7 +47,7 @@ class Visit(Tab):
 
     def __init__(self, browser, url, viewport, scheme="light"):
         super().__init__(browser, url, viewport, scheme)
-        self.page.goto(url)
+        self.page.goto(url if "/ui/" in url else f"{url}/ui/")
         self.page.wait_for_selector("#question textarea")
 
     def ask(self, question):

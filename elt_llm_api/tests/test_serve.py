@@ -59,6 +59,7 @@ def test_it_tells_its_address_and_ends_on_ctrl_c(tmp_path):
     with started("--port", "0", "--data-dir", str(missing)) as process:
         url = url_of(process)
         assert httpx.get(f"{url}readyz", timeout=20).status_code == 200
+        assert httpx.get(url, timeout=20).headers["location"] == "/workspace"
         with httpx.stream("GET", f"{url}ui/", timeout=20) as page:
             assert page.status_code == 200
         begun = time.monotonic()

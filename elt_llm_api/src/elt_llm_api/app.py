@@ -107,7 +107,7 @@ def _api(service: QueryService, jobs: JobRegistry, queue: QuestionQueue) -> Fast
 
 
 def _root() -> RedirectResponse:
-    return RedirectResponse(f"{PAGE_PATH}/")
+    return RedirectResponse("/workspace")
 
 
 def _icon() -> Response:
