@@ -10,11 +10,20 @@ from elt_llm_consumer.coverage import CoverageJob
 from elt_llm_consumer.glossary import GlossaryJob
 from elt_llm_consumer.linking.model_entities import (
     ARCHIMATE_ORIGIN,
+    INVENTORY_ORIGIN,
     LEANIX_ORIGIN,
     inventory_entities,
     read_model,
 )
 from elt_llm_core.document import Sidecar
+from elt_llm_core.enterprise.model import (
+    INVENTORY_FORMAT,
+    SIDECAR_KIND,
+    EnterpriseModel,
+    ModelElement,
+    ModelRelation,
+    RelationEnd,
+)
 from elt_llm_core.errors import CollectionNotFoundError, UsageError
 
 SHEETS = {
@@ -97,6 +106,76 @@ def test_names_without_letters_are_no_entities_and_edges_know_their_format(
     assert [(e.target, e.origin) for e in model.edges] == [("Crane", ARCHIMATE_ORIGIN)]
     (edge,) = read_model(context.store, "drawing").edges
     assert edge.origin == LEANIX_ORIGIN
+
+
+def typed_model(format_name, elements=(), relations=()):
+    model = EnterpriseModel(
+        name="x",
+        source_file="x",
+        format=format_name,
+        elements=elements,
+        relations=relations,
+    )
+    return Sidecar(kind=SIDECAR_KIND, name="x", content=model.model_dump(mode="json"))
+
+
+def test_the_documentation_of_a_drawn_element_is_its_description(
+    context, add, make, models
+):
+    rows = [{"entity_name": "Tenant", "domain": "People"}, {"entity_name": "Lease"}]
+    tables = {"metadata": {"format": "archimate_exchange"}, "entities": rows}
+    elements = (
+        ModelElement(
+            id="1", name="Tenant", domain="People", documentation="Who\n rents land."
+        ),
+        ModelElement(id="2", name="Lease"),
+        # Another domain, and a group: neither is the entity.
+        ModelElement(id="3", name="Lease", domain="People", documentation="No."),
+        ModelElement(id="4", name="Lease", role="domain", documentation="No."),
+    )
+    sides = (
+        Sidecar(kind="model", name="x", content=tables),
+        typed_model("archimate_exchange", elements),
+    )
+    document = make("A model", "drawn").model_copy(update={"sidecars": sides})
+    add(context.store, "archimate", document, kind="fact_sheet")
+    report = CatalogJob(collections=("handbook",), model="archimate")
+    files = report.build(models)(context).files
+    catalog = json.loads(Path(files["catalog_json"]).read_text())
+    (tenant,) = catalog["PEOPLE"]["entities"]
+    assert tenant["leanix_description"] == "Who rents land."
+    (lease,) = catalog["UNASSIGNED"]["entities"]
+    assert lease["leanix_description"] == NO_INVENTORY
+
+
+def test_the_relations_of_an_inventory_are_in_the_catalogue(context, add, make, models):
+    ends = RelationEnd(element_id="2", name="x"), RelationEnd(element_id="5", name="y")
+    relations = (
+        ModelRelation(
+            id="r", source=ends[0], target=ends[1], name="has tenants", type="Tenants"
+        ),
+        ModelRelation(
+            id="s", source=ends[0], target=RelationEnd(element_id="9", name="Lost")
+        ),
+    )
+    sides = (
+        Sidecar(kind="inventory", name="x", content=SHEETS),
+        typed_model(INVENTORY_FORMAT, (), relations),
+    )
+    document = make("Sheets", "sheets").model_copy(update={"sidecars": sides})
+    add(context.store, "listed", document, kind="fact_sheet")
+    job = CatalogJob(collections=("handbook",), model="listed")
+    files = job.build(models)(context).files
+    table = json.loads(Path(files["relationships_json"]).read_text())
+    drawn = [row for row in table if row["source"] == INVENTORY_ORIGIN]
+    assert [(r["entity_a"], r["relationship_type"], r["entity_b"]) for r in drawn] == [
+        ("ground lease", "has tenants", "tenants")
+    ]
+    catalog = json.loads(Path(files["catalog_json"]).read_text())
+    (lease,) = catalog["CONTRACTS"]["subtypes"]["Leases"]["entities"]
+    assert ("Tenants", "direct") in [
+        (r["target_entity"], r["origin"]) for r in lease["relationships"]
+    ]
 
 
 def test_the_fact_sheets_of_an_inventory_are_entities():

@@ -15,7 +15,12 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
 from elt_llm_consumer.definitions.terms import clean, fold, normalise, spellings
-from elt_llm_core.enterprise.model import ARCHIMATE_FORMATS
+from elt_llm_core.enterprise.joining import read_models
+from elt_llm_core.enterprise.model import (
+    ARCHIMATE_FORMATS,
+    INVENTORY_FORMAT,
+    EnterpriseModel,
+)
 from elt_llm_core.errors import ConfigError, UsageError, describe_yaml_error
 from elt_llm_core.identifiers import digest
 from elt_llm_core.records import Record
@@ -109,6 +114,7 @@ _MAX_ALIASES_BYTES = 5_000_000  # far beyond any list that people maintain
 
 
 LEANIX_ORIGIN, ARCHIMATE_ORIGIN = "LEANIX_CONCEPTUAL_MODEL", "ARCHIMATE_MODEL"
+INVENTORY_ORIGIN = "INVENTORY"
 
 
 class Edge(Record):
@@ -124,7 +130,10 @@ class Edge(Record):
 
 
 class EntityModel(BaseModel):
-    """Sorted entities and edges, with the inventory's descriptions."""
+    """Sorted entities and edges, with the inventory's descriptions.
+
+    An entity that the inventory does not describe has the documentation of its drawing.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -147,7 +156,8 @@ def read_model(store: Store, collections: str | Sequence[str]) -> EntityModel:
     """Read the model of one or several collections.
 
     Drawings and inventories are joined by fact sheet id, even across collections.
-    Without a drawing, the fact sheets of the inventories are the entities.
+    Without a drawing, the fact sheets of the inventories are the entities. The
+    relations are those of the drawings, and those that inventories have as columns.
 
     Args:
         store: The data root.
@@ -176,9 +186,13 @@ def read_model(store: Store, collections: str | Sequence[str]) -> EntityModel:
             "add a drawing or an inventory: elt-llm ingest MODEL.drawio INVENTORY.xlsx "
             f"--collection {names[0]}",
         )
+    typed = [model for name in names for model in read_models(store, name)]
     descriptions = _descriptions(inventories)
+    documented = _documentation(typed)
     listed = [
-        e for content in contents for e in _drawing_entities(content, descriptions)
+        _describe(entity, descriptions, documented)
+        for content in contents
+        for entity in _drawing_entities(content)
     ]
     if not contents:
         listed = inventory_entities(inventories)
@@ -188,6 +202,7 @@ def read_model(store: Store, collections: str | Sequence[str]) -> EntityModel:
         for row in content.get("relationships", [])
         if _is_name((edge := _edge(row, content)).source) and _is_name(edge.target)
     ]
+    edges += _inventory_edges(typed, listed)
     entities = {entity.order: entity for entity in listed}
     return EntityModel(
         entities=tuple(entities[key] for key in sorted(entities)),
@@ -201,24 +216,72 @@ def _sidecars(store: Store, names: Sequence[str], kind: str) -> list[Mapping[str
     return [s.content for name in names for s in store.sidecars(name, kind)]
 
 
-def _drawing_entities(
-    content: Mapping[str, Any], descriptions: Mapping[str, str]
-) -> list[Entity]:
-    entities = []
-    for row in content.get("entities", []):
-        sheet = _field(row, "fact_sheet_id")
-        entities.append(
-            Entity(
-                name=_field(row, "entity_name"),
-                domain=_field(row, "domain").upper(),
-                subtype=_field(row, "subtype"),
-                fact_sheet_id=sheet,
-                domain_fact_sheet_id=_field(row, "domain_fact_sheet_id"),
-                subtype_fact_sheet_id=_field(row, "subtype_fact_sheet_id"),
-                description=descriptions.get(sheet, ""),
-            )
+def _drawing_entities(content: Mapping[str, Any]) -> list[Entity]:
+    entities = [
+        Entity(
+            name=_field(row, "entity_name"),
+            domain=_field(row, "domain").upper(),
+            subtype=_field(row, "subtype"),
+            fact_sheet_id=_field(row, "fact_sheet_id"),
+            domain_fact_sheet_id=_field(row, "domain_fact_sheet_id"),
+            subtype_fact_sheet_id=_field(row, "subtype_fact_sheet_id"),
         )
+        for row in content.get("entities", [])
+    ]
     return [entity for entity in entities if _is_name(entity.name)]
+
+
+_Key = tuple[str, str, str, str]
+
+
+def _documentation(models: Sequence[EnterpriseModel]) -> dict[_Key, str]:
+    """Return what drawings say of their elements, by `Entity.order`."""
+    texts: dict[_Key, str] = {}
+    for model in models:
+        for one in model.elements:
+            text = clean(one.documentation)
+            if text and one.role == "entity" and model.format != INVENTORY_FORMAT:
+                entity = Entity(
+                    name=clean(one.name),
+                    domain=clean(one.domain).upper(),
+                    subtype=clean(one.subtype),
+                    fact_sheet_id=clean(one.fact_sheet_id),
+                )
+                texts.setdefault(entity.order, text)
+    return texts
+
+
+def _describe(
+    entity: Entity, descriptions: Mapping[str, str], documented: Mapping[_Key, str]
+) -> Entity:
+    """Return an entity with the inventory's description, else the drawing's."""
+    text = descriptions.get(entity.fact_sheet_id) or documented.get(entity.order, "")
+    return entity.model_copy(update={"description": text})
+
+
+def _inventory_edges(
+    models: Sequence[EnterpriseModel], entities: Sequence[Entity]
+) -> list[Edge]:
+    """Return the relations that columns of inventories state between entities."""
+    by_sheet = {e.fact_sheet_id: e for e in reversed(entities) if e.fact_sheet_id}
+    edges: dict[Edge, None] = {}
+    for model in models:
+        for one in model.relations if model.format == INVENTORY_FORMAT else ():
+            source = by_sheet.get(one.source.element_id)
+            target = by_sheet.get(one.target.element_id)
+            if source is None or target is None:
+                continue
+            edge = Edge(
+                origin=INVENTORY_ORIGIN,
+                source=source.name,
+                source_domain=source.domain,
+                target=target.name,
+                target_domain=target.domain,
+                cardinality=one.cardinality,
+                kind=one.name or one.type,
+            )
+            edges.setdefault(edge)
+    return list(edges)
 
 
 def _is_name(text: str) -> bool:
