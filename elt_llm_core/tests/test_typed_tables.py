@@ -13,7 +13,15 @@ from elt_llm_core.identifiers import digest
 from elt_llm_core.store import NewDocument, Store
 from elt_llm_core.store.stored_tables import stored_table, stored_tables
 from elt_llm_core.tables import Kind, relations, select
-from elt_llm_core.tables.relations import COMMA, ENGLISH, figures, infer_types, style_of
+from elt_llm_core.tables.numbers import (
+    COMMA,
+    ENGLISH,
+    Notation,
+    column_notation,
+    figures,
+    style_among,
+)
+from elt_llm_core.tables.relations import infer_types
 from table_blocks import table
 
 BOATS = [
@@ -74,9 +82,77 @@ def test_a_column_is_what_all_its_cells_are(cells, kind, values, unit):
 def test_the_table_decides_how_an_ambiguous_number_is_read():
     assert column("1.234", "2.500")[1] == [1.234, 2.5]
     assert column("1.234", "2.500", style=COMMA)[1] == [1234, 2500]
-    assert style_of(["0,5", "1.234", "x"]) == COMMA
-    assert style_of(["0,5", "1.5"]) == ENGLISH  # both ways: nothing is told
     assert column("0,5", "1.5") == (Kind.TEXT, ["0,5", "1.5"], "")
+
+
+@pytest.mark.parametrize(
+    ("cells", "style"),
+    [
+        (("3.597", "1.215", "556"), COMMA),  # 556 would have decimals too
+        (("3,597", "1,215", "556"), ENGLISH),
+        (("3.597", "0.5", "556"), ENGLISH),
+        (("3.597", "1.25"), ENGLISH),
+        (("3,597", "12,5", "x", ""), COMMA),
+        (("1.234.567", "1.234"), COMMA),
+        (("0.125", "1.234"), ENGLISH),  # no group of thousands begins with zero
+        (("3.597", "1.215"), ""),
+        (("3,597", "1,215"), ""),
+        (("3.597", "2019"), ""),  # 2019 has no separator: neither fits
+        (("3.597", "0"), ""),  # zero is written short
+        (("3.597", "1,215", "5"), ""),
+        (("0,5", "1.5", "1.234"), ""),  # both ways: nothing is decided
+    ],
+)
+def test_the_cells_of_a_column_decide_its_notation(cells, style):
+    assert column_notation(cells).style == style
+
+
+def test_a_column_that_is_open_is_as_the_others_of_its_table():
+    open_one = column_notation(["3.597", "1.215"])
+    whole = Notation(COMMA)
+    decimal = Notation(ENGLISH, decisive=True)
+    assert style_among(open_one, [open_one]) == ""
+    assert style_among(open_one, [open_one, whole]) == COMMA
+    assert style_among(open_one, [open_one, decimal]) == ENGLISH
+    assert style_among(whole, [whole, decimal]) == ""  # they contradict each other
+    assert style_among(decimal, [whole, decimal]) == ENGLISH
+
+
+def test_points_between_thousands_are_no_decimals():
+    found = relation([["Topic", "Enquiries"], ["a", "3.597"], ["b", "556"]])
+    assert found.clean
+    assert [row.fields[1].value for row in found.rows] == [3597, 556]
+    assert found.columns[1].kind is Kind.INTEGER
+
+
+def test_a_table_whose_numbers_may_be_either_is_not_clean():
+    rows = [["Topic", "Enquiries"], ["a", "3.597"], ["b", "1.215"]]
+    found = relation(rows)
+    assert found.problems == (
+        "numbers of column c1 are ambiguous: '3.597' is 3.597 or 3597",
+    )
+    assert found.columns[1].kind is Kind.TEXT
+
+
+def test_another_table_of_the_document_settles_the_notation():
+    text, first = table([["Topic", "Enquiries"], ["a", "3.597"], ["b", "1.215"]])
+    for cell, value in (("556", 3597), ("0.5", 3.597)):
+        rows = [["Topic", "Visits"], ["a", "1.250"], ["b", cell]]
+        both, second = table(rows, number=2, before=text)
+        found, _ = relations("d" * 32, "x", both, [*first, *second])
+        assert found.clean
+        assert found.field(1, 1).value == value
+
+
+def test_commas_are_thousands_only_in_an_english_document():
+    rows = [["Topic", "Enquiries"], ["a", "3,597"], ["b", "1,215"]]
+    english = "The following table has the number of enquiries of each of the topics. "
+    german = (
+        "Die folgende Tabelle zeigt die Anzahl der Anfragen zu jedem der Themen, "
+        "die bei uns im letzten Jahr eingegangen sind, und wie sie verteilt waren. "
+    )
+    assert relation(rows, before=english * 3).field(1, 1).value == 3597
+    assert not relation(rows, before=german * 3).clean
 
 
 def test_parentheses_are_no_sign_where_signs_are_written():

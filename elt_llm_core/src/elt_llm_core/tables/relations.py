@@ -1,17 +1,33 @@
 """Build relations from the table rows of a document. Only the document is stored."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
+from functools import cache
 from itertools import groupby
 
 from pydantic import Field as Told
 
 from elt_llm_core.document import Block, BlockKind, Cell
+from elt_llm_core.language.detect import document_language
+from elt_llm_core.language.languages import ENGLISH as IN_ENGLISH
 from elt_llm_core.records import Record
 from elt_llm_core.results import Box
+from elt_llm_core.tables.numbers import (
+    COMMA,
+    ENGLISH,
+    Figure,
+    Notation,
+    column_notation,
+    common_style,
+    figures,
+    nothing,
+    one_unit,
+    signs_in,
+    style_among,
+)
 
 Amount = int | float | str
 
@@ -29,55 +45,17 @@ class Kind(StrEnum):
 class Typed:
     """The values of a column in the order of its cells, None for those without one.
 
-    Dates are ISO 8601. `places` is the maximum number of decimals.
+    Dates are ISO 8601. `places` is the maximum number of decimals. `open` is a cell
+    that may be either of two numbers; empty if there is none.
     """
 
     kind: Kind
     values: tuple[Amount | None, ...]
     unit: str = ""
     places: int = 0
+    open: str = ""
 
 
-@dataclass(frozen=True)
-class Figure:
-    """One number as written."""
-
-    amount: float
-    unit: str
-    places: int
-    style: str
-    bracketed: bool
-
-
-ENGLISH, COMMA = "1,234.5", "1.234,5"
-_NOTHING = re.compile(
-    r"[-\u2013\u2014\u2212.:\u2026*\s]*|n\s*[./]?\s*a\.?", re.IGNORECASE
-)
-_SIGNS = "\\-\u2013\u2014\u2212"  # escaped for a character class
-_CURRENCIES = r"US\$|[$\u20ac\u00a3\u00a5]|(?:EUR|USD|GBP|CHF|JPY)(?=[\s\d(])"
-_SHAPE = re.compile(
-    rf"(?P<open>\()?\s*(?P<sign>[+{_SIGNS}])?\s*(?P<currency>{_CURRENCIES})?\s*"
-    rf"(?P<inner>\()?\s*(?P<minus>[{_SIGNS}])?\s*"
-    r"(?P<digits>\d(?:[\d.,'\u2019\u00a0\u202f ]*\d)?)\s*(?P<close>\))?"
-    r"\s*(?P<scale>(?:thousand|million|billion|trillion|mn|bn)\b)?"
-    r"\s*(?P<unit>%|\u2030|\u20ac|[A-Za-z\u00b5\u00b0][A-Za-z\u00b5\u00b0/\u00b2\u00b3]{0,11})?"
-    r"\s*(?P<last>\))?\s*[*\u2020\u2021]*"
-)
-_GAPS = " '\u2019\u00a0\u202f"
-_WHOLE = r"(?:\d{{1,3}}(?P<gap>[{0}{1}])\d{{3}}(?:(?P=gap)\d{{3}})*|\d+)"
-_STYLES = {
-    ENGLISH: _WHOLE.format(",", _GAPS) + r"(?:\.(?P<rest>\d+))?",
-    COMMA: _WHOLE.format(".", _GAPS) + r"(?:,(?P<rest>\d+))?",
-}
-_MONEY = {"$", "\u20ac", "\u00a3", "\u00a5", "CHF"}
-_SCALES = {
-    "thousand": 1e3,
-    "million": 1e6,
-    "mn": 1e6,
-    "billion": 1e9,
-    "bn": 1e9,
-    "trillion": 1e12,
-}
 _MONTHS = (
     *("jan", "feb", "mar", "apr", "may", "jun"),
     *("jul", "aug", "sep", "oct", "nov", "dec"),
@@ -91,59 +69,19 @@ _DATES = (
 _EXACT = 2**53
 
 
-def nothing(text: str) -> bool:
-    """Return True for a cell without a value."""
-    return bool(_NOTHING.fullmatch(text.strip()))
-
-
-def figures(text: str) -> dict[str, Figure]:
-    """Return the number of a cell in each reading of its digits; possibly none."""
-    match = _SHAPE.fullmatch(text.strip())
-    if not match or bool(match["open"] or match["inner"]) != bool(
-        match["close"] or match["last"]
-    ):
-        return {}
-    if match["sign"] and match["minus"]:
-        return {}
-    bracketed = bool(match["open"] or match["inner"])
-    signed = (match["sign"] or "+") != "+" or bool(match["minus"])
-    figures_by_style = {}
-    for style, pattern in _STYLES.items():
-        digits = re.fullmatch(pattern, match["digits"])
-        if digits is None:
-            continue
-        whole = match["digits"][: digits.start("rest") - 1] if digits["rest"] else ""
-        whole = re.sub(r"\D", "", whole or match["digits"])
-        amount = float(f"{whole}.{digits['rest'] or 0}")
-        amount *= _SCALES.get(match["scale"] or "", 1)
-        amount = -amount if bracketed or signed else amount
-        unit = _unit(match["currency"] or match["unit"] or "")
-        places = 0 if match["scale"] else len(digits["rest"] or "")
-        figures_by_style[style] = Figure(amount, unit, places, style, bracketed)
-    return figures_by_style
-
-
-def style_of(texts: Iterable[str]) -> str:
-    """Return a table's number style, from cells that have only one reading."""
-    only = {next(iter(readings)) for t in texts if len(readings := figures(t)) == 1}
-    return COMMA if only == {COMMA} else ENGLISH
-
-
-def signs_in(texts: Iterable[str]) -> bool:
-    """Return True if numbers are written with a plus."""
-    return any(t.strip().startswith("+") and figures(t) for t in texts)
-
-
 def infer_types(texts: Sequence[str], style: str, *, signs: bool = False) -> Typed:
     """Return the type of a column and its values.
 
-    `style` is the table's; `signs` is true if it writes plus signs.
+    `style` is how it writes numbers, empty if that is unknown: cells that are two
+    different numbers are then text. `signs` is true if the table writes plus signs.
     """
     filled = [t for t in texts if not nothing(t)]
     text = Typed(Kind.TEXT, tuple(t.strip() or None for t in texts))
     if not filled:
         return text
     numbers = _numbers(filled, style)
+    if numbers and not style and (first := column_notation(filled).open):
+        return replace(text, open=first)
     if numbers and not (signs and any(f.bracketed for f in numbers)):
         return _number_column(texts, numbers)
     dates = [_date(t) for t in filled]
@@ -158,7 +96,7 @@ def infer_types(texts: Sequence[str], style: str, *, signs: bool = False) -> Typ
 def _numbers(filled: Sequence[str], style: str) -> list[Figure]:
     """Return all cells in the same reading; empty if that is impossible."""
     read = [figures(t) for t in filled]
-    for way in (style, ENGLISH, COMMA):
+    for way in filter(None, (style, ENGLISH, COMMA)):
         if all(way in one for one in read):
             numbers = [one[way] for one in read]
             return numbers if one_unit(f.unit for f in numbers) else []
@@ -172,20 +110,6 @@ def _number_column(texts: Sequence[str], numbers: Sequence[Figure]) -> Typed:
     unit = max(f.unit for f in numbers)
     kind = Kind.INTEGER if whole else Kind.NUMBER
     return Typed(kind, values, unit, max(f.places for f in numbers))
-
-
-def _unit(written: str) -> str:
-    plain = {"US$": "$", "USD": "$", "EUR": "\u20ac", "GBP": "\u00a3", "JPY": "\u00a5"}
-    written = plain.get(written, written)
-    long = len(written) > 3  # noqa: PLR2004 - "kgs" is no plural, "days" is
-    return written.lower().removesuffix("s") if long else written
-
-
-def one_unit(units: Iterable[str]) -> bool:
-    """Return True if all units are equal; a currency may be omitted in some."""
-    named_units = set(units)
-    named = named_units - {""}
-    return len(named) <= 1 and (len(named_units) == 1 or named <= _MONEY)
 
 
 def _date(text: str) -> str:
@@ -337,10 +261,35 @@ def relations(
     """
     rows = (b for b in blocks if b.kind is BlockKind.TABLE_ROW and b.cells)
     tables = groupby(rows, key=lambda b: (b.table_number, b.table, b.section))
+    readers = [_TableReader(text, list(group)) for _, group in tables]
+    numbers = _DocumentNumbers(text, readers)
     return [
-        _TableReader(text, list(group)).relation(document_id, document, number)
-        for number, (_, group) in enumerate(tables, start=1)
+        reader.relation(document_id, document, number, numbers)
+        for number, reader in enumerate(readers, start=1)
     ]
+
+
+class _DocumentNumbers:
+    """How the tables of a document write numbers if one does not show it itself."""
+
+    def __init__(self, text: str, readers: Sequence["_TableReader"]) -> None:
+        self._text = text
+        styles = [style for reader in readers for style in reader.styles]
+        self._style = common_style(Notation(style) for style in styles if style)
+
+    def style(self, notation: Notation) -> str:
+        """Return the style of a column that its table leaves open; possibly empty.
+
+        English has commas between thousands. Its decimal point is no such evidence:
+        translated statistics have points between thousands too.
+        """
+        if self._style or notation.dotted or not notation.open:
+            return self._style
+        return ENGLISH if self._is_english() else ""
+
+    @cache  # noqa: B019 - the object lives for one document
+    def _is_english(self) -> bool:
+        return document_language(self._text) == IN_ENGLISH
 
 
 class _TableReader:
@@ -357,11 +306,24 @@ class _TableReader:
         self._grid = [_by_column(b) for b in self._data]
         self._width = 1 + max((c for row in self._grid for c in row), default=-1)
         self._headers = [self._header(c) for c in range(self._width)]
+        self._columns = [
+            [self._cell(row[c]) if c in row else "" for row in self._grid]
+            for c in range(self._width)
+        ]
+        self._notations = [column_notation(column) for column in self._columns]
 
-    def relation(self, document_id: str, document: str, number: int) -> Relation:
+    @property
+    def styles(self) -> list[str]:
+        """The style of each column, empty if the table does not show it."""
+        others = self._notations[1:]
+        return [style_among(n, others) for n in self._notations]
+
+    def relation(
+        self, document_id: str, document: str, number: int, numbers: _DocumentNumbers
+    ) -> Relation:
         """Return the relation, with its problems."""
         first, last = self._blocks[0], self._blocks[-1]
-        types = self._types()
+        types = self._types(numbers)
         columns = tuple(
             Column(
                 name=f"c{c}", header=header, kind=t.kind, unit=t.unit, places=t.places
@@ -379,7 +341,7 @@ class _TableReader:
             columns=columns,
             labels=_labels(types),
             rows=tuple(self._rows(types)),
-            problems=tuple(dict.fromkeys(self._problems())),
+            problems=tuple(dict.fromkeys([*self._problems(), *_open_problems(types)])),
         )
 
     def _rows(self, types: Sequence[Typed]) -> Iterator[Row]:
@@ -406,14 +368,20 @@ class _TableReader:
                 fields=fields,
             )
 
-    def _types(self) -> list[Typed]:
-        columns = [
-            [self._cell(row[c]) if c in row else "" for row in self._grid]
-            for c in range(self._width)
+    def _types(self, numbers: _DocumentNumbers) -> list[Typed]:
+        signs = signs_in(cell for column in self._columns[1:] for cell in column)
+        known = any(n.decisive for n in self._notations[1:])
+        return [
+            # Columns that contradict each other are not settled by other tables.
+            infer_types(
+                column,
+                style or ("" if known else numbers.style(notation)),
+                signs=signs,
+            )
+            for column, style, notation in zip(
+                self._columns, self.styles, self._notations, strict=True
+            )
         ]
-        cells = [cell for column in columns[1:] for cell in column]
-        style, signs = style_of(cells), signs_in(cells)
-        return [infer_types(column, style, signs=signs) for column in columns]
 
     def _header(self, column: int) -> str:
         """Return the header in a column's cells; the longest if they differ."""
@@ -441,6 +409,18 @@ class _TableReader:
 
     def _cell(self, cell: Cell) -> str:
         return " ".join(self._text[cell.start : cell.end].split())
+
+
+def _open_problems(types: Sequence[Typed]) -> Iterator[str]:
+    """Return columns whose numbers may be thousands or decimals; labels are none."""
+    for number, column in enumerate(types[1:], start=1):
+        if column.open:
+            read = figures(column.open)
+            either = " or ".join(f"{read[s].amount:g}" for s in (ENGLISH, COMMA))
+            yield (
+                f"numbers of column c{number} are ambiguous: "
+                f"{column.open!r} is {either}"
+            )
 
 
 def _labels(types: Sequence[Typed]) -> int:

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from elt_llm_core.tables.relations import figures
+from elt_llm_core.tables.numbers import ENGLISH, column_notation, figures
 from elt_llm_core.tables.sql import Operator
 from elt_llm_query.analysis.lexicon import STOP_WORDS
 from elt_llm_query.analysis.stems import question_stems, stem, words
@@ -184,10 +184,12 @@ def limit_of(question: str) -> tuple[NumberLimit | None, str]:
         if comparison is None:
             continue
         number = re.sub(r"percent\w*(?:\spoints?)?", "%", comparison["number"].lower())
-        read = figures(number.replace(comparison["scale"] or "\0", "").strip())
-        if not read:
+        number = number.replace(comparison["scale"] or "\0", "").strip()
+        read = figures(number)
+        # "over 1.000" may be over one or over a thousand; "1,000" is a thousand.
+        if not read or column_notation([number]).dotted:
             return None, question
-        figure = next(iter(read.values()))
+        figure = read.get(ENGLISH) or next(iter(read.values()))
         scale, rest = (comparison["scale"] or "").lower(), question[comparison.end() :]
         limit = NumberLimit(operator, figure.amount, figure.unit, scale, _noun(rest))
         return limit, f"{question[: comparison.start()]} {rest}"

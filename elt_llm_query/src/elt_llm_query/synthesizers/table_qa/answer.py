@@ -12,6 +12,7 @@ from elt_llm_core.tables import (
     of_all,
     rows_beyond,
 )
+from elt_llm_core.tables.numbers import ENGLISH, figures
 from elt_llm_core.tables.relations import Amount
 from elt_llm_core.tables.sql import Best
 from elt_llm_query.analysis.table_question import Ask, NumberLimit
@@ -125,10 +126,23 @@ def _total(plan: TablePlan) -> ComputedAnswer | None:
         return None
     places = plan.relation.columns[column].places + (not summed)
     word = "sum" if summed else "average"
-    text = f"{_header(plan, column)}: {amount:,.{places}f} - the {word}"
+    written = _write_number(plan, column, amount, places)
+    text = f"{_header(plan, column)}: {written} - the {word}"
     named = f": {_list_rows(plan, used)}" if len(used) <= MOST_TIED else ""
     text = f"{text} of {_looked_at(plan)}{named}."
     return ComputedAnswer(text, _cells(plan.relation, used, plan.columns))
+
+
+def _write_number(plan: TablePlan, column: int, amount: float, places: int) -> str:
+    """Return a computed number in the notation of its column."""
+    english = f"{amount:,.{places}f}"
+    for n in plan.rows:
+        read = figures(_text(plan, n, column))
+        if read and (
+            ENGLISH not in read or read[ENGLISH].amount != _value(plan, n, column)
+        ):
+            return english.translate(str.maketrans(",.", ".,"))
+    return english
 
 
 def _in_column(plan: TablePlan, limit: NumberLimit) -> float | None:

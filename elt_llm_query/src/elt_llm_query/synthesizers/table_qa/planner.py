@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from elt_llm_core.tables import NUMBERS, Kind, Relation, Row, total_rows
-from elt_llm_core.tables.relations import one_unit
+from elt_llm_core.tables.numbers import one_unit
 from elt_llm_query.analysis.lexicon import STOP_WORDS
 from elt_llm_query.analysis.stems import stem, words
 from elt_llm_query.analysis.table_question import Ask, TableQuestion
