@@ -34,6 +34,11 @@ from elt_llm_query.synthesizers.extractive.synthesizer import (
 from elt_llm_query.synthesizers.table_qa.planner import TableWords
 from query_world import World, fill, packed
 
+RECORDS = [
+    ["S. No.", "Name of record", "Period"],
+    ["25", "Drafts lost", "Not less than 8 years"],
+    ["26", "Token register", "20 days"],
+]
 FLEET = [
     ["Boat", "Length (m)", "Price 2023", "Price 2024", "Crew"],
     ["Gull", "7.5", "$ 1,200", "1,300", "2"],
@@ -387,6 +392,9 @@ def passage_of(row, headers):
         (FLEET, "What was the total price in 2023?", ["Total"]),
         (FLEET[:3], "How many crew does the Gull have?", ["Gull", "Heron"]),
         (FLEET[:3], "What was the price of the Gull?", ["Gull", "Heron"]),
+        (RECORDS, "How many drafts are kept for not less than 8 years?", []),
+        (RECORDS, "How many copies of the token register must be kept?", []),
+        (RECORDS, "How many days is the token register kept?", ["26"]),
     ],
 )
 def test_one_row_is_no_answer_to_a_question_of_all(rows, question, kept):

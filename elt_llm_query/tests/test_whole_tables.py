@@ -10,9 +10,14 @@ from elt_llm_core.document import Block, BlockKind, Cell
 from elt_llm_core.models.factory import build_models
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
-from elt_llm_query.grounding.labels import label_of
+from elt_llm_query.grounding.claim import Claim
+from elt_llm_query.grounding.labels import LabelSources, label_of
 from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
-from elt_llm_query.synthesizers.extractive.whole_tables import MOST_ROWS, TableRows
+from elt_llm_query.synthesizers.extractive.whole_tables import (
+    MOST_ROWS,
+    TableRows,
+    with_labels,
+)
 from query_world import World, asked, configured, fill, packed
 
 HEADERS = ("Class of boat", "Mooring fee")
@@ -220,3 +225,10 @@ def test_every_row_of_the_answer_is_cited_and_verified(harbour):
     found = asked(harbour, "mooring fee class of boat", ["harbour"], harbour.config)
     assert [c.quote for c in found.citations][-3:] == ["\t".join(r) for r in ROWS]
     assert {s.verdict for s in found.statements} == {"verified"}
+
+
+def test_a_claim_gets_the_label_of_its_node_whatever_label_it_had():
+    claims = [Claim("S9", "b", 0, 1, "x"), Claim("S1", "a", 0, 1, "y")]
+    nodes = [NodeWithScore(node=TextNode(id_=i, text="xy")) for i in "ab"]
+    labelled = LabelSources().postprocess_nodes(nodes)
+    assert [c.label for c in with_labels(claims, labelled)] == ["S2", "S1"]

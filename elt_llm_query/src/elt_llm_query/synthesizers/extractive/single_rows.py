@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from elt_llm_query.analysis.lexicon import STOP_WORDS
+from elt_llm_query.analysis.lexicon import NUMBER_WORDS, STOP_WORDS
 from elt_llm_query.analysis.question import QuestionAnalysis
 from elt_llm_query.analysis.read_sentence import read
 from elt_llm_query.analysis.stems import stem, words
@@ -23,6 +23,8 @@ _HOW_MANY = re.compile(
 )
 _SUMS = "total sum overall combined altogether all"
 _SMALL = re.compile(r"\d{1,3}")
+_NUMBER = re.compile(rf"\d|\b(?:{'|'.join(NUMBER_WORDS)})\b", re.IGNORECASE)
+_BARE = re.compile(r"\d[\d.,' \u00a0]*")
 _BEST = "highest largest biggest greatest most maximum max latest top longest"
 _WORST = "lowest smallest least fewest minimum min earliest shortest"
 _STATED = {
@@ -44,6 +46,9 @@ class CandidateRow:
         cells: The stems of its cells, without the next.
         numbers: Each cell that is a number below 1000, with the stems of its header.
         reading: Its cells with their headers.
+        values: The headers and texts of the cells after its label. Serial numbers are
+            in the first cell, so that they are none of them.
+        title: The title of its table, with its headers.
     """
 
     label: str
@@ -52,6 +57,8 @@ class CandidateRow:
     cells: Vocabulary
     numbers: tuple[tuple[str, Vocabulary], ...]
     reading: str
+    values: tuple[tuple[str, str], ...] = ()
+    title: str = ""
 
 
 def of_all_rows(question: QuestionAnalysis) -> TableQuestion | None:
@@ -174,20 +181,35 @@ def _states(
     """Return True if the row is itself the answer."""
     if asked.limit is not None:
         limit, _ = limit_of(row.reading)
-        return limit is not None and limit.amount == asked.limit.amount
+        if limit is None or limit.amount != asked.limit.amount:
+            return False
+        return asked.ask is not Ask.COUNT or _counts(asked, row, passage)
     if asked.ask in {Ask.COUNT, Ask.CELL}:
-        return _counts(asked, row, alone=[*named] == [row.label])
+        return _counts(asked, row, passage)
     return _sums_up(asked, row, named, passage)
 
 
-def _counts(asked: TableQuestion, row: CandidateRow, *, alone: bool) -> bool:
-    """Return True if a cell has the count, or the question is not about the rows."""
+def _counts(asked: TableQuestion, row: CandidateRow, passage: Passage) -> bool:
+    """Return True if a cell has the count.
+
+    Its header names what is counted ("Crew: 6"), the cell itself does ("20 days"), or
+    the heading does and the cell is a bare number. A serial number counts nothing.
+    """
     noun = _counted_stems(asked.text)
     # For "salary grades" a column of salaries has no counts: the last noun decides.
     if noun and match(noun[-1], row.headers):
         return True
-    of_rows = any(match(n, row.label_header) for n in noun)
-    return not of_rows and (alone or asked.ask is Ask.CELL)
+    if any(match(n, row.label_header) for n in noun):
+        return False
+    values = [value for _, value in row.values]
+    if any(_NUMBER.search(v) and _speaks_of(noun, v) for v in values):
+        return True
+    headed = not noun or _speaks_of(noun, f"{passage.heading} {row.title}")
+    return headed and any(_BARE.fullmatch(v.strip()) for v in values)
+
+
+def _speaks_of(noun: Sequence[str], text: str) -> bool:
+    return any(match(n, read(text).stems) for n in noun)
 
 
 def _sums_up(
@@ -253,6 +275,8 @@ def _to_row(candidate: Candidate, passage: Passage) -> CandidateRow | None:
         read(written).stems,
         tuple(numbers),
         reading,
+        tuple(cells[1:]) or (("", passage.text),),
+        passage.reading.rpartition(" - ")[0],
     )
 
 

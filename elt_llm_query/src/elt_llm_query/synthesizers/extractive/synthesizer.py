@@ -324,10 +324,6 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         answer = self._answer(bundle, passages)
         text, claims, extents, added, sure, unsure = answer
         beside += [NodeWithScore(node=node, score=0.0) for node in added]
-        passages += [
-            replace(to_passage(node, i), beside=True)
-            for i, node in enumerate(added, len(passages) + 1)
-        ]
         refused = not claims
         metadata: dict[str, Any] = {WRITTEN_BY_KEY: False}
         retrieved = passages[: len(nodes)]
@@ -341,9 +337,8 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
             metadata[UNSERVED_KEY] = Degradation(kind=kind, detail=detail)
         quoted = {claim.node_id for claim in claims}
         if brought := [n for n in beside if n.node.node_id in quoted]:
-            labels = [p.label for p in passages if not p.beside or p.node_id in quoted]
             nodes = list(LabelSources().postprocess_nodes([*nodes, *brought]))
-            relabelled = with_labels(claims, labels, nodes)
+            relabelled = with_labels(claims, nodes)
             now = dict(zip(claims, relabelled, strict=True))
             extents = [one._replace(last=now[one.last]) for one in extents]
             claims = relabelled

@@ -180,15 +180,12 @@ def parts_of(passages: Sequence[Passage], candidate: Candidate) -> list[Candidat
     ] or [candidate]
 
 
-def with_labels(
-    claims: Sequence[Claim], labels: Sequence[str], nodes: Sequence[NodeWithScore]
-) -> list[Claim]:
-    """Return the claims with the new labels of their sources.
+def with_labels(claims: Sequence[Claim], nodes: Sequence[NodeWithScore]) -> list[Claim]:
+    """Return the claims with the labels that their sources have now.
 
     Args:
         claims: Quotes of the sources.
-        labels: The former labels of the sources, in their order.
         nodes: The sources with their new labels.
     """
-    now = {old: label_of(n.node) for old, n in zip(labels, nodes, strict=True)}
-    return [replace(claim, label=now[claim.label]) for claim in claims]
+    labels = {n.node.node_id: label_of(n.node) for n in nodes}
+    return [replace(claim, label=labels[claim.node_id]) for claim in claims]
