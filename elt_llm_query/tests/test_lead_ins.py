@@ -104,6 +104,35 @@ def test_such_a_thing_is_quoted_with_the_rule_that_names_it():
     assert both[1].text_in(passages) == last.text
 
 
+def test_these_boats_are_quoted_with_the_rule_that_names_them():
+    kinds, limit = "10g) Yawls and ketches.", "10g1) Limit for these boats: two masts."
+    passages = [rule("10g1", limit, 2), rule("10g", kinds, 1)]
+    asked = analyse("Which boats have a limit of two masts?")
+    both = with_leads(asked, [whole(passages, 0)], passages)
+    assert [c.text_in(passages) for c in both] == [kinds, limit]
+
+
+@pytest.mark.parametrize(
+    ("text", "above"),
+    [
+        ("Boats of guests\n\nIn this group the fee is 5 euros.", "Boats of guests"),
+        (
+            "Guests stay a day. For these boats the fee is 5 euros.",
+            "Guests stay a day.",
+        ),
+        ("Guests stay a day. In this case the fee is 5 euros.", None),
+        ("Guests stay a day. In this policy the fee is 5 euros.", None),
+        ("Boats of guests\n\nThe fee is 5 euros.", None),
+    ],
+)
+def test_a_group_is_quoted_with_what_names_it(text, above):
+    passages = [Passage("S1", "a", text, heading="Fees, Boats of guests")]
+    last = sentences(text)[-1]
+    pieces = with_antecedents([Candidate(0, last.start, last.end, 0.5, 0.5)], passages)
+    quoted = [c.text_in(passages) for c in pieces]
+    assert quoted == [*([above] if above else []), last.text]
+
+
 def test_such_as_refers_to_nothing_before():
     text = "Boats are moored. Ropes such as hawsers are coiled."
     passages = [Passage("S1", "a", text)]

@@ -92,6 +92,26 @@ def test_a_deeper_list_belongs_to_its_item():
     assert items_of(blocks, led)[1] == ["2. a flag."]
 
 
+def test_another_bullet_after_a_whole_item_is_the_next_item():
+    blocks = blocks_of(
+        "Do not moor here if you:",
+        (ITEM, "\uf0b7 carry explosives."),
+        (ITEM, "\uf0a7 have no papers."),
+        (ITEM, "\uf0a7 tow another boat, for example"),
+        (ITEM, "- a yawl"),
+    )
+    assert items_of(blocks, list_below(blocks, 0)) == [
+        ["\uf0b7 carry explosives."],
+        ["\uf0a7 have no papers."],
+        ["\uf0a7 tow another boat, for example", "- a yawl"],
+    ]
+
+
+def test_the_steps_below_lead_in_a_list():
+    blocks = blocks_of("Follow the steps below.", (ITEM, "1. Moor."))
+    assert list_below(blocks, 0) is not None
+
+
 def test_items_without_a_mark_are_known_by_their_kind():
     blocks = blocks_of(
         "A licence may be shown as:",
@@ -135,6 +155,12 @@ def test_rows_below_a_lead_in_and_items_below_a_heading_are_lists():
         ("The fees are due:", "They are paid in March."),
         ("The rest is needed:", (ITEM, "(c) a flag;")),
         ("At the end:",),
+        (
+            (ITEM, "2b) Crews below the age of 18 bring a letter.", "2b"),
+            (ITEM, "2c) Crews sign the book.", "2c"),
+        ),
+        ((ITEM, "2b) The following holds:", "2b"), (ITEM, "2c) Crews sign.", "2c")),
+        ("Crews below the age of 18 bring a letter.", (ITEM, "(a) a flag;")),
     ],
 )
 def test_other_lines_lead_in_nothing(lines):
@@ -227,6 +253,16 @@ def test_a_list_that_is_too_long_is_cut_and_says_so(harbour, monkeypatch):
     assert result.statements[-1].verdict.value == "notice"
     (one,) = result.lists
     assert (one.shown, one.total) == (2, 4)
+
+
+def test_more_items_than_are_read_are_cut_and_the_answer_says_so(harbour, monkeypatch):
+    monkeypatch.setattr(whole_lists, "MOST_ITEMS", 3)
+    result = asked(harbour, "Which boats must not be moved?", ["harbour"])
+    assert CLAIMS[2] in result.answer
+    assert CLAIMS[3] not in result.answer
+    assert result.answer.endswith("\n3 of 4 items of this list are shown.")
+    (one,) = result.lists
+    assert (one.shown, one.total) == (3, 4)
 
 
 def test_a_lead_in_without_a_chunk_for_its_items_is_no_answer(tmp_path):

@@ -151,13 +151,18 @@ def _leads(lead: ListBlock, after: ListBlock) -> bool:
     heading does, too.
     """
     text = lead.text.rstrip()
-    if lead.kind is BlockKind.TABLE_ROW:
+    if lead.kind is BlockKind.TABLE_ROW or _is_sibling(lead.rule, after.rule):
         return False
     if lead.kind is BlockKind.HEADING:
         return mark_of(after) is not None and after.kind is not BlockKind.HEADING
     if text.endswith(":") or announces_list(text):
         return True
     return mark_of(lead) is None and not is_ended(text) and mark_of(after) is not None
+
+
+def _is_sibling(rule: str, other: str) -> bool:
+    """Return whether two rules are parts of one rule: neither leads in the other."""
+    return bool(parent(rule)) and rule != other and parent(rule) == parent(other)
 
 
 def _items(lead: ListBlock, rest: Sequence[ListBlock]) -> _Growing:
@@ -295,4 +300,6 @@ def _depth_of(mark: ListMark, grown: _Growing, *, headed: bool) -> int | None:
             return depth
     deeper = is_first(mark.label) or not mark.label
     opens = not is_ended(grown.last) or grown.last.rstrip().endswith(":")
+    if not mark.label and not opens and not grown.marks[-1].label:
+        return len(grown.marks) - 1  # another bullet, of which no item above leads in
     return len(grown.marks) if deeper and opens and not headed else None

@@ -31,7 +31,12 @@ _ENDED = re.compile(r"[.!?][\"'\u201d\u2019)\]*_]*$")
 # The end of an item that continues in the next one, or in the rest of the sentence.
 _GOES_ON = re.compile(r"(?:[;,]|[;,]?\s(?:and|or|and/or|und|oder|et|ou|y|o))$")
 _NESTS = re.compile(r"[:\u2013\u2014]$|\s-$")
-_ANNOUNCES = re.compile(r"\b(?:following|follows?|below)\b", re.IGNORECASE)
+# "Below" before an article or a number is a preposition: "below the age of 18".
+_ANNOUNCES = re.compile(
+    r"\b(?:following|follows?|below(?!\s+(?:the|an?|this|that|these|those|its|their|any"
+    r"|each|every|\d\S*)\b))\b",
+    re.IGNORECASE,
+)
 _ROMAN = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
 _FIRST = frozenset(["1", "a", "A", "i"])
 _DENYING = NEGATIONS | DENIALS | EXCEPTIONS | LACKS

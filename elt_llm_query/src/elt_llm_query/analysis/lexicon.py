@@ -265,6 +265,13 @@ PARTS = _list("""
     rule schedule sec section table volume
     """)
 
+# What a text calls itself: "in this policy" refers to no sentence before it.
+WRITINGS = _set("""
+    act agreement appendix article book chapter clause code document guidance guide
+    guideline handbook manual page paper paragraph part policy regulation report rule
+    rulebook schedule section standard table volume
+    """)
+
 FREQUENCY = _set("""
     once twice thrice hourly daily weekly fortnightly monthly quarterly yearly annually
     """)

@@ -12,6 +12,7 @@ from elt_llm_query.analysis.lexicon import (
     IRREGULAR,
     QUESTION_WORDS,
     STOP_WORDS,
+    WRITINGS,
 )
 
 WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['\u2019][^\W\d_]+)*|[^\W_]+")
@@ -37,6 +38,11 @@ _REFERS_BACK = re.compile(
 _REFERS_WITHIN = re.compile(
     r"\bsuch\s+(?!as\b|that\b|an?\b)\w+|\bthe\s+(?:said|aforesaid|above-?mentioned)\s+\w+",
     re.IGNORECASE,
+)
+# "In this population", "for these events": the group is named before the sentence.
+_GROUP = re.compile(r"\b(?:this|these|those)\s+(?P<noun>[^\W\d_]{3,})", re.IGNORECASE)
+_OPENS_WITH_GROUP = re.compile(
+    rf"^\W*(?:in|for|with|among|of|to)\s+{_GROUP.pattern}", re.IGNORECASE
 )
 
 
@@ -106,6 +112,30 @@ def refers_back(sentence: str) -> bool:
 def refers_within(sentence: str) -> bool:
     """Return whether it refers to earlier text: "such gift", "the said sum"."""
     return bool(_REFERS_WITHIN.search(sentence))
+
+
+def opens_with_group(sentence: str) -> bool:
+    """Return whether it begins with "In this population", which restricts it.
+
+    "In this case" is no group; see `refers_back`.
+    """
+    opening = _OPENS_WITH_GROUP.match(sentence)
+    if opening is None or refers_back(sentence):
+        return False
+    return not _is_writing(opening["noun"])
+
+
+def refers_to_group(sentence: str) -> bool:
+    """Return whether it has "these events" and did not name the events before."""
+    for group in _GROUP.finditer(sentence):
+        before = frozenset(map(stem, words(sentence[: group.start()])))
+        if not _is_writing(group["noun"]) and stem(group["noun"]) not in before:
+            return True
+    return False
+
+
+def _is_writing(noun: str) -> bool:
+    return stem(noun) in {stem(word) for word in WRITINGS}
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:

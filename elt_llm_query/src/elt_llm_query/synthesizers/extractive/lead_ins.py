@@ -17,7 +17,11 @@ from elt_llm_core.language.rule_numbers import parent
 from elt_llm_core.provenance import Provenance
 from elt_llm_query.analysis.question import QuestionAnalysis
 from elt_llm_query.analysis.read_sentence import Sentence, read, sentences
-from elt_llm_query.analysis.stems import begins_item
+from elt_llm_query.analysis.stems import (
+    begins_item,
+    opens_with_group,
+    refers_to_group,
+)
 from elt_llm_query.analysis.term_match import match
 from elt_llm_query.postprocessors.collection_step import (
     CollectionStep,
@@ -196,15 +200,21 @@ def with_leads(
 ) -> list[Candidate]:
     """Return the claims, each after the lead-ins that say more about its subject.
 
-    These are lead-ins with a word of the question that the claim itself lacks.
+    These are lead-ins with a word of the question that the claim itself lacks, and for
+    a claim with "these events" the nearest one, which names the events.
     """
     quoted: list[Candidate] = []
     for piece in pieces:
-        stems = read(piece.text_in(passages)).stems
+        text = piece.text_in(passages)
+        stems = read(text).stems
+        group = piece.lead[-1:] if refers_to_group(text) else ()
         for part in piece.lead:
             i, start, end = part
             above = read(passages[i].text[start:end]).stems
-            if any(match(t, above) and not match(t, stems) for t in question.weights):
+            names = any(
+                match(t, above) and not match(t, stems) for t in question.weights
+            )
+            if names or part in group:
                 quoted.append(_exact(piece, part))
         quoted.append(piece)
     return list(dict.fromkeys(quoted))
@@ -220,14 +230,18 @@ def with_antecedents(
 ) -> list[Candidate]:
     """Return the claims, each sentence with "such gift" after its antecedent.
 
-    That is the rule before it or, in text without numbers, the sentence before it.
+    That is the rule before it or, in text without numbers, the sentence before it. A
+    sentence that begins with "In this population" is restricted by what is directly
+    above it, also if that is a heading.
     """
     by_place = {p.place: i for i, p in enumerate(passages) if p.place and not p.parts}
     quoted: list[Candidate] = []
     for piece in pieces:
         passage = passages[piece.passage]
-        if not passage.whole and read(piece.text_in(passages)).refers_within:
-            part = _before(piece, passages, by_place)
+        text = piece.text_in(passages)
+        opens = opens_with_group(text)
+        if not passage.whole and (opens or read(text).refers_within):
+            part = _before(piece, passages, by_place, headings=opens)
             if part is not None:
                 quoted.append(_exact(piece, part))
         quoted.append(piece)
@@ -238,8 +252,13 @@ def _before(
     piece: Candidate,
     passages: Sequence[Passage],
     by_place: Mapping[tuple[str, int], int],
+    *,
+    headings: bool,
 ) -> Part | None:
-    """Return the rule, or the sentence, before the sentence of a piece."""
+    """Return the rule, or the sentence, before the sentence of a piece.
+
+    Headings are passed over, unless `headings` asks for one directly above.
+    """
     number, passage = piece.passage, passages[piece.passage]
     earlier = [s for s in sentences(passage.text) if s.end <= piece.start]
     if not earlier and passage.place is not None:
@@ -249,6 +268,8 @@ def _before(
             return None
         earlier = list(sentences(passages[number].text))
     heading = read(passages[number].heading).folded_line
+    if headings and earlier and earlier[-1].folded_line in heading:
+        return number, earlier[-1].start, earlier[-1].end
     earlier = [s for s in earlier if s.folded_line not in heading]
     if not earlier:
         return None

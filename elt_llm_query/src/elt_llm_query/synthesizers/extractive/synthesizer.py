@@ -103,6 +103,10 @@ from elt_llm_query.synthesizers.extractive.ranking import (
     with_namesakes,
     worth_comparing,
 )
+from elt_llm_query.synthesizers.extractive.restrictions import (
+    has_unnamed_group,
+    prefer_unrestricted,
+)
 from elt_llm_query.synthesizers.extractive.scorer import kind_of, load_scorer
 from elt_llm_query.synthesizers.extractive.single_rows import (
     drop_single_rows,
@@ -392,6 +396,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         if rule := question.rule.told:  # text that only mentions the rule is no answer
             starts = rule_grammar().starts_with
             good = [s for s in good if starts(s.candidate.text_in(passages), rule)]
+        good = prefer_unrestricted(question, good, passages)
         # Lazily, because the check for foreign words costs more than all else.
         near = (s for s in good if not self._strange(question, s, passages))
         chosen = choose(near, question, passages, self.limits)
@@ -411,6 +416,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         if reason:
             return QuotedAnswer(refusal(passages, best, reason))
         unsure = is_unsure(chosen[0], self.limits)
+        unsure |= has_unnamed_group(question, chosen[0].candidate, passages)
         return _to_answer(whole, chosen[0].sure, unsure=unsure)
 
     def compare(self, bundle: QueryBundle, passages: Sequence[Passage]) -> Compared:

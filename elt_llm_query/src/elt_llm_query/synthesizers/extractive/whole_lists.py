@@ -36,6 +36,9 @@ from elt_llm_query.synthesizers.extractive.candidates import Candidate, Passage
 # chunk for each rule, and a list with its sub-rules may have some fifty.
 BEFORE, AFTER = 24, 80
 LONGEST = 6000  # characters of a list that is quoted; three pages of text
+# Items of a list that are quoted: twice the most of the 40 lists of
+# `benchmarks/list_questions.tsv`, which has ten. More is a chapter that nobody reads.
+MOST_ITEMS = 20
 
 
 class ListExtent(NamedTuple):
@@ -347,11 +350,12 @@ def _quote_whole(
     passages: Sequence[Passage],
 ) -> None:
     """Replace the claims inside a list by claims of all of it."""
-    inside = [c for c in whole.claims if _is_inside(c, led, stretch, passages)]
-    place = whole.claims.index(inside[0]) if inside else len(whole.claims)
     quotes, shown = _quote_list(stretch, led)
     if not quotes or not shown:
         return
+    quoted = replace(led, items=led.items[:shown])  # a chosen item beyond it is kept
+    inside = [c for c in whole.claims if _is_inside(c, quoted, stretch, passages)]
+    place = whole.claims.index(inside[0]) if inside else len(whole.claims)
     known = {p.node_id for p in passages} | {n.node_id for n in whole.brought}
     for node, _ in quotes:
         if node.node_id not in known:
@@ -368,6 +372,9 @@ def _quote_whole(
     place = min(place, len(kept))
     whole.claims[:] = [*kept[:place], *new, *kept[place:]]
     lead = " ".join(stretch.text[slice(*led.lead)].split())
+    for item in led.items[shown:]:
+        one = replace(led, lead=item[0], items=(item,))
+        shown += any(_is_inside(c, one, stretch, passages) for c in kept)
     whole.extents.append(ListExtent(new[-1], lead, shown, len(led.items)))
 
 
@@ -441,7 +448,8 @@ def _quote_list(
     length = 0
     for item in led.items:
         length += sum(end - start for start, end in item)
-        if (shown and length > LONGEST) or not all(map(stretch.holder, item)):
+        long = shown == MOST_ITEMS or (shown and length > LONGEST)
+        if long or not all(map(stretch.holder, item)):
             break
         parts += item
         shown += 1

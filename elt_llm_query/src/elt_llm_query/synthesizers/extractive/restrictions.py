@@ -1,0 +1,111 @@
+"""Sentences that hold for a group only, which the question does not name.
+
+"In this population, the maximum is 20" does not answer for everybody, nor does the duty
+to appoint a deputy warden answer whether a warden must be appointed. If another
+sentence has as many words of the question without the restriction, it is preferred.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from elt_llm_query.analysis.lexicon import STOP_WORDS
+from elt_llm_query.analysis.question import QuestionAnalysis
+from elt_llm_query.analysis.read_sentence import read
+from elt_llm_query.analysis.stems import opens_with_group, stem
+from elt_llm_query.analysis.term_match import match
+from elt_llm_query.synthesizers.extractive.candidates import Candidate, Passage
+from elt_llm_query.synthesizers.extractive.ranking import ScoredCandidate
+
+# Share of the probability of a restricted sentence that another one must have. The
+# scorer does not see the restriction; set by hand, below `CLOSE_SENTENCE` (a half).
+COMPARABLE = 1 / 3
+_NOUN = re.compile(
+    r"\ban?\s+(?P<noun>[^\W\d_][\w-]*)(?:\s+(?P<next>\w+))?", re.IGNORECASE
+)
+
+
+def prefer_unrestricted(
+    question: QuestionAnalysis,
+    good: Sequence[ScoredCandidate],
+    passages: Sequence[Passage],
+) -> list[ScoredCandidate]:
+    """Return the candidates, with a comparable one in place of a restricted first one.
+
+    Args:
+        question: The question.
+        good: Candidates, best first.
+        passages: The sources.
+    """
+    first = good[0] if good else None
+    if first is None or first.sure is None or first.whole:
+        return [*good]
+    if not is_restricted(question, first.candidate, passages):
+        return [*good]
+    for other in good[1:]:
+        if (
+            (other.sure or 0.0) >= COMPARABLE * first.sure
+            and other.candidate.own >= first.candidate.own
+            and other.candidate.fit >= first.candidate.fit
+            and not is_restricted(question, other.candidate, passages)
+        ):
+            return [other, *(s for s in good if s not in (first, other))]
+    return [*good]
+
+
+def is_restricted(
+    question: QuestionAnalysis, candidate: Candidate, passages: Sequence[Passage]
+) -> bool:
+    """Return whether a sentence holds for a kind that the question does not name.
+
+    Args:
+        question: The question.
+        candidate: The sentence.
+        passages: The sources.
+    """
+    text = candidate.text_in(passages)
+    return has_unnamed_group(question, candidate, passages) or any(
+        _is_modified(noun, question, text) for noun in _nouns(question.text)
+    )
+
+
+def has_unnamed_group(
+    question: QuestionAnalysis, candidate: Candidate, passages: Sequence[Passage]
+) -> bool:
+    """Return whether it begins with "In this population", of another heading.
+
+    Args:
+        question: The question; it names the group if it has a word of the heading.
+        candidate: The sentence.
+        passages: The sources.
+    """
+    heading = read(passages[candidate.passage].section.rpartition(" > ")[2]).stems
+    named = any(
+        weight == 1 and match(term, heading)
+        for term, weight in question.weights.items()
+    )
+    return not named and opens_with_group(candidate.text_in(passages))
+
+
+@lru_cache(maxsize=64)
+def _nouns(asked: str) -> tuple[str, ...]:
+    """Return each noun that directly follows "a" or "an" and ends its phrase."""
+    return tuple(
+        found["noun"]
+        for found in _NOUN.finditer(asked)
+        if not found["next"] or found["next"].lower() in STOP_WORDS
+    )
+
+
+def _is_modified(noun: str, question: QuestionAnalysis, text: str) -> bool:
+    """Return whether "a warden" of the question is only "a deputy warden" in a text."""
+    name = re.escape(noun)
+    plain = rf"\b(?:an?|any|each|every|as|as\s+the)\s+{name}s?\b"
+    if re.search(plain, text, re.IGNORECASE):
+        return False
+    modified = rf"\ban?\s+(?P<word>[^\W\d_][\w-]*)\s+{name}\b"
+    return any(
+        found["word"].lower() not in STOP_WORDS
+        and not match(stem(found["word"]), frozenset(question.weights))
+        for found in re.finditer(modified, text, re.IGNORECASE)
+    )
