@@ -91,9 +91,9 @@ def has_unnamed_group(
 def _nouns(asked: str) -> tuple[str, ...]:
     """Return each noun that directly follows "a" or "an" and ends its phrase."""
     return tuple(
-        found["noun"]
-        for found in _NOUN.finditer(asked)
-        if not found["next"] or found["next"].lower() in STOP_WORDS
+        phrase["noun"]
+        for phrase in _NOUN.finditer(asked)
+        if not phrase["next"] or phrase["next"].lower() in STOP_WORDS
     )
 
 
@@ -105,7 +105,7 @@ def _is_modified(noun: str, question: QuestionAnalysis, text: str) -> bool:
         return False
     modified = rf"\ban?\s+(?P<word>[^\W\d_][\w-]*)\s+{name}\b"
     return any(
-        found["word"].lower() not in STOP_WORDS
-        and not match(stem(found["word"]), frozenset(question.weights))
-        for found in re.finditer(modified, text, re.IGNORECASE)
+        phrase["word"].lower() not in STOP_WORDS
+        and not match(stem(phrase["word"]), frozenset(question.weights))
+        for phrase in re.finditer(modified, text, re.IGNORECASE)
     )
