@@ -22,7 +22,7 @@ from elt_llm_core.results import Status
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_query.query import query_collections
-from elt_llm_query.synthesizers.extractive.synthesizer import UNSURE
+from elt_llm_query.synthesizers.extractive.quoted_answer import UNSURE
 
 QUESTIONS = Path(__file__).with_name("answer_checks.tsv")
 DOCUMENTS = {

@@ -26,7 +26,7 @@ from elt_llm_core.results import DegradationKind
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding
-from elt_llm_ingest.added_blocks import NewBlock, add_blocks
+from elt_llm_ingest.enrichers.added_blocks import NewBlock, add_blocks
 from elt_llm_ingest.ingest import IngestJob
 from elt_llm_ingest.readers.ocr import recognition
 from pdf_pages import WORDS, canvas_of, prose

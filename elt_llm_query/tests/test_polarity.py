@@ -9,10 +9,8 @@ from elt_llm_core.models.factory import build_models
 from elt_llm_query.analysis.negation import Sign, read_signs
 from elt_llm_query.grounding.claim_support import supporting
 from elt_llm_query.grounding.labels import LabelSources
-from elt_llm_query.synthesizers.extractive.synthesizer import (
-    UNSURE,
-    ExtractiveSynthesizer,
-)
+from elt_llm_query.synthesizers.extractive.quoted_answer import UNSURE
+from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
 
 RIDERS = (
     "1.1 A rider who is insured pays no deposit.\n\n"

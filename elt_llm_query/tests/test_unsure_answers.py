@@ -3,7 +3,7 @@
 import pytest
 
 from elt_llm_core.results import Status, Support
-from elt_llm_query.synthesizers.extractive.synthesizer import UNSURE
+from elt_llm_query.synthesizers.extractive.quoted_answer import UNSURE
 from query_world import ASK, asked, configured
 
 

@@ -22,7 +22,7 @@ from elt_llm_core.jobs import never
 from elt_llm_core.models.gateway.answers import whole_statements
 from elt_llm_core.models.gateway.spending import Account, charge
 from elt_llm_core.strategy import Models, Strategy
-from elt_llm_ingest.added_blocks import NewBlock, add_blocks
+from elt_llm_ingest.enrichers.added_blocks import NewBlock, add_blocks
 from elt_llm_ingest.enrichers.document_enricher import (
     DocumentEnricher,
     Enriched,

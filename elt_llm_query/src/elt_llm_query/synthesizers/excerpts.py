@@ -41,7 +41,7 @@ from elt_llm_query.synthesizers.extractive.meanings import (
     EmbeddedSentence,
     compare_meanings,
 )
-from elt_llm_query.synthesizers.extractive.synthesizer import to_passage
+from elt_llm_query.synthesizers.extractive.source_passages import to_passage
 
 # A sentence of fewer words is a heading, a label or a fragment of a list.
 SHORTEST = 5

@@ -16,21 +16,16 @@ from typing import Any, NamedTuple
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.response.schema import Response
 from llama_index.core.response_synthesizers import BaseSynthesizer
-from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import NodeWithScore, QueryBundle
 from pydantic import Field
 from typing_extensions import override
 
-from elt_llm_core import provenance
-from elt_llm_core.language.detect import question_language
-from elt_llm_core.language.languages import ENGLISH, name_of
 from elt_llm_core.language.rule_numbers import rule_grammar
 from elt_llm_core.models.none import NoEmbedding
-from elt_llm_core.provenance import RuleSpan, is_generated
-from elt_llm_core.results import Degradation, DegradationKind, QuotedList
+from elt_llm_core.provenance import is_generated
 from elt_llm_core.store import Collection
 from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.analysis.question import Form, QuestionAnalysis, analyse
-from elt_llm_query.analysis.rule_reference import GOES_ON_KEY
 from elt_llm_query.analysis.term_match import match, rarity
 from elt_llm_query.grounding.claim import (
     CLAIMS_KEY,
@@ -41,12 +36,11 @@ from elt_llm_query.grounding.claim import (
     WRITTEN_BY_KEY,
     Claim,
 )
-from elt_llm_query.grounding.labels import LabelSources, label_of, split_shown
+from elt_llm_query.grounding.labels import LabelSources, split_shown
 from elt_llm_query.postprocessors.collection_step import CollectionStep
 from elt_llm_query.prompts import NO_SURE_ANSWER
 from elt_llm_query.retrieval.unit_vectors import (
     Lookup,
-    Vector,
     known_vectors,
     stored_vectors,
 )
@@ -54,7 +48,6 @@ from elt_llm_query.synthesizers.base_synthesizers import ModellessSynthesizer
 from elt_llm_query.synthesizers.extractive.candidates import (
     Candidate,
     Passage,
-    PlacedCell,
     find_candidates,
     lead_text,
     surroundings,
@@ -67,7 +60,6 @@ from elt_llm_query.synthesizers.extractive.claim_spans import (
 )
 from elt_llm_query.synthesizers.extractive.features import lacks_words, to_features
 from elt_llm_query.synthesizers.extractive.lead_ins import (
-    BELOW_KEY,
     LeadFinder,
     LeadIns,
     with_antecedents,
@@ -89,6 +81,12 @@ from elt_llm_query.synthesizers.extractive.question_kinds import (
     lacks_referent,
     why_not_enough,
     why_unanswered,
+)
+from elt_llm_query.synthesizers.extractive.quoted_answer import (
+    QuotedAnswer,
+    to_answer,
+    to_quoted_list,
+    write_answer,
 )
 from elt_llm_query.synthesizers.extractive.ranking import (
     CLOSE,
@@ -113,10 +111,16 @@ from elt_llm_query.synthesizers.extractive.single_rows import (
     is_rivalled,
     split_unnamed_rows,
 )
+from elt_llm_query.synthesizers.extractive.source_passages import to_passage
+from elt_llm_query.synthesizers.extractive.unserved_languages import (
+    LEAD,
+    is_served,
+    quote_whole,
+    reason_unserved,
+    to_degradation,
+)
 from elt_llm_query.synthesizers.extractive.whole_lists import (
-    ListExtent,
     ListReader,
-    WholeLists,
 )
 from elt_llm_query.synthesizers.extractive.whole_tables import (
     TableRows,
@@ -128,23 +132,6 @@ from elt_llm_query.synthesizers.extractive.whole_tables import (
 from elt_llm_query.synthesizers.foreign_words import lacks_a_word
 
 GOES_ON = "The rule goes on after this."
-SHOWN = "{shown} of {total} items of this list are shown."
-UNSURE = (
-    "It is not certain that this answers the question; read the quote in its place."
-)
-# The rules that analyse a question and score sentences are written for English. For
-# other languages the nearest sentences are shown, labelled as such, with the reason.
-SERVED = frozenset([ENGLISH])
-LEAD = "No answer was picked: {reason}. The nearest sentences, verbatim:"
-_RULES = "the rules that pick an answer know English only"
-_INSTEAD = "the nearest sentences are shown instead; a language model may answer"
-# Kinds of chunks that are quoted as one piece, with their names.
-_WHOLE_KINDS = {
-    "table_row": "table row",
-    "fact_sheet": "entity fact sheet",
-    "relationship": "relationship related",
-}
-_SHEETS = frozenset(["fact_sheet", "relationship"])
 _CHARACTERS = 600  # limit for an embedded sentence; longer ones are lists or tables
 
 
@@ -195,26 +182,6 @@ class ExtractiveOptions(Strategy[BaseSynthesizer]):
     def build(self, models: Models) -> BaseSynthesizer:
         none = isinstance(models.embedder, NoEmbedding)
         return ExtractiveSynthesizer(None if none else models.embedder, self)
-
-
-class QuotedAnswer(NamedTuple):
-    """An answer or a refusal: its text, its quotes, and what belongs to its lists.
-
-    Attributes:
-        text: The labelled text.
-        claims: Its quotes; empty for a refusal.
-        extents: How much of each list it quotes.
-        brought: The chunks that were added to complete a list.
-        sure: The probability that it answers; None if it was not estimated.
-        unsure: Whether the text says that it may not answer.
-    """
-
-    text: str
-    claims: Sequence[Claim] = ()
-    extents: Sequence[ListExtent] = ()
-    brought: Sequence[TextNode] = ()
-    sure: float | None = None
-    unsure: bool = False
 
 
 class Compared(NamedTuple):
@@ -334,11 +301,9 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         if refused and (reason := reason_unserved(bundle.query_str, retrieved)):
             most = self.limits.most
             nearest = find_nearest(bundle.query_str, retrieved, most)
-            claims = nearest or _quote_whole(retrieved[:most])
-            text = f"{LEAD.format(reason=reason)}\n{_write(claims)}"
-            kind = DegradationKind.LANGUAGE_NOT_SERVED
-            detail = f"{reason}; {_INSTEAD}"
-            metadata[UNSERVED_KEY] = Degradation(kind=kind, detail=detail)
+            claims = nearest or quote_whole(retrieved[:most])
+            text = f"{LEAD.format(reason=reason)}\n{write_answer(claims)}"
+            metadata[UNSERVED_KEY] = to_degradation(reason)
         quoted = {claim.node_id for claim in claims}
         if brought := [n for n in beside if n.node.node_id in quoted]:
             nodes = list(LabelSources().postprocess_nodes([*nodes, *brought]))
@@ -346,12 +311,12 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
             now = dict(zip(claims, relabelled, strict=True))
             extents = [one._replace(last=now[one.last]) for one in extents]
             claims = relabelled
-            text = _write(claims, extents, unsure=unsure)
+            text = write_answer(claims, extents, unsure=unsure)
         metadata |= {
             SURE_KEY: sure,
             CLAIMS_KEY: [*claims],
             REFUSED_KEY: refused,
-            LISTS_KEY: [_to_quoted_list(one) for one in extents],
+            LISTS_KEY: [to_quoted_list(one) for one in extents],
         }
         sources = [*nodes, *(additional_source_nodes or [])]
         return Response(text, source_nodes=sources, metadata=metadata)
@@ -379,10 +344,10 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         claims = claims or section_claims(question, retrieved, self.limits.most)
         if claims := with_stems(claims, passages):
             goes_on = any(p.goes_on for p in retrieved)
-            return QuotedAnswer(_write(claims) + f"\n{GOES_ON}" * goes_on, claims)
+            return QuotedAnswer(write_answer(claims) + f"\n{GOES_ON}" * goes_on, claims)
         passages = [p for p in passages if is_served(p)]
         if whole := self._lists.below_heading(question, passages):
-            return _to_answer(whole)
+            return to_answer(whole)
         return self._choose_and_quote(bundle, passages + read_tables(passages))
 
     def _choose_and_quote(
@@ -417,7 +382,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
             return QuotedAnswer(refusal(passages, best, reason))
         unsure = is_unsure(chosen[0], self.limits)
         unsure |= has_unnamed_group(question, chosen[0].candidate, passages)
-        return _to_answer(whole, chosen[0].sure, unsure=unsure)
+        return to_answer(whole, chosen[0].sure, unsure=unsure)
 
     def compare(self, bundle: QueryBundle, passages: Sequence[Passage]) -> Compared:
         """Return the candidates of the passages, and those compared by meaning.
@@ -471,73 +436,6 @@ def _is_in_rows(best: ScoredCandidate, unnamed: Sequence[Candidate]) -> bool:
     return any(row.own >= CLOSE * best.candidate.own for row in unnamed)
 
 
-def _write(
-    claims: Sequence[Claim],
-    extents: Sequence[ListExtent] = (),
-    *,
-    unsure: bool = False,
-) -> str:
-    """Return the labelled quotes; a list that is not whole is followed by its count."""
-    cut = {one.last: one for one in extents if one.shown < one.total}
-    lines = []
-    for claim in claims:
-        lines.append(f"{claim.text} [{claim.label}]")
-        if claim in cut:
-            one = cut[claim]
-            lines.append(SHOWN.format(shown=one.shown, total=one.total))
-    return "\n".join([*lines, *([UNSURE] if unsure else ())])
-
-
-def _to_answer(
-    whole: WholeLists, sure: float | None = None, *, unsure: bool = False
-) -> QuotedAnswer:
-    text = _write(whole.claims, whole.extents, unsure=unsure)
-    return QuotedAnswer(text, whole.claims, whole.extents, whole.brought, sure, unsure)
-
-
-def _to_quoted_list(extent: ListExtent) -> QuotedList:
-    return QuotedList(
-        lead=extent.lead,
-        node_id=extent.last.node_id,
-        shown=extent.shown,
-        total=extent.total,
-    )
-
-
-def _quote_whole(passages: Sequence[Passage]) -> list[Claim]:
-    return [
-        Claim(p.label, p.node_id, 0, len(p.text), " ".join(p.text.split()))
-        for p in passages
-    ]
-
-
-def is_served(passage: Passage) -> bool:
-    """Return whether the rules support the language of a passage."""
-    return (passage.language or ENGLISH) in SERVED
-
-
-def reason_unserved(question: str, passages: Sequence[Passage]) -> str:
-    """Return why the rules cannot answer the question from the passages.
-
-    Args:
-        question: The question as it was asked.
-        passages: The retrieved passages.
-
-    Returns:
-        One clause that names the language: that of the nearest passage, or that of the
-        question. Empty if the rules support both: lower passages in another language do
-        not prevent the refusal of an English question.
-    """
-    if passages and not is_served(passages[0]):
-        return (
-            f"{_RULES}, and the nearest passage is in {name_of(passages[0].language)}"
-        )
-    asked = question_language(question, {p.language or ENGLISH for p in passages})
-    if asked and asked not in SERVED:
-        return f"{_RULES}, and the question is in {name_of(asked)}"
-    return ""
-
-
 def refusal(
     passages: Sequence[Passage],
     best: Sequence[ScoredCandidate] = (),
@@ -555,44 +453,6 @@ def refusal(
     nearest = list(dict.fromkeys(headings))[:3]
     places = f"Nearest: {'; '.join(nearest)}." if nearest else ""
     return " ".join(part for part in (NO_SURE_ANSWER, places, reason) if part)
-
-
-def to_passage(node: Any, number: int, vector: Vector | None = None) -> Passage:
-    """Return a node as a passage; `number` labels a node without a label."""
-    place = provenance.read(node)
-    text = node.text if isinstance(node, TextNode) else node.get_content()
-    heading = ", ".join(p for p in (place.document, place.section) if p)
-    return Passage(
-        label=label_of(node) or f"S{number}",
-        node_id=node.node_id,
-        text=text,
-        heading=heading,
-        section=place.section or "",
-        reading=place.index_text if place.index_text != text else "",
-        whole=place.kind in _WHOLE_KINDS,
-        about=_WHOLE_KINDS.get(place.kind, ""),
-        sheet=place.kind in _SHEETS,
-        cells=tuple(
-            PlacedCell(c.start - place.span_start, c.end - place.span_start, c.header)
-            for c in place.cells
-        ),
-        rules=tuple(_inside(s, place.span_start) for s in place.rule_spans),
-        goes_on=bool(node.metadata.get(GOES_ON_KEY)),
-        language=place.text_language,
-        below=bool(node.metadata.get(BELOW_KEY)),
-        place=(f"{place.collection} {place.document_id}", place.ordinal)
-        if place.document_id
-        else None,
-        vector=vector,
-        origin=(place.collection, place.document_id, place.ordinal),
-        span_start=place.span_start,
-    )
-
-
-def _inside(span: RuleSpan, start: int) -> RuleSpan:
-    """Return the span relative to the text of a passage that begins at `start`."""
-    moved = {"start": max(span.start - start, 0), "end": max(span.end - start, 0)}
-    return span.model_copy(update=moved)
 
 
 def _to_embed(passages: Sequence[Passage], candidate: Candidate) -> EmbeddedSentence:
