@@ -4,17 +4,37 @@ import pytest
 
 import verdicts
 
-# A little worse than was measured, see "Verdicts" in measurements.md.
-FLOORS = {"development": (0.87, 0.02), "held_out": (0.79, 0.03)}
+# A little worse than was measured, see "Verdicts" in measurements.md: statements near
+# the words of their sources, and free paraphrases, most of which are refused.
+FLOORS = {
+    ("development", "near"): (0.87, 0.02),
+    ("held_out", "near"): (0.79, 0.03),
+    ("development", "free"): (0.45, 0.02),
+    ("held_out", "free"): (0.48, 0.02),
+}
+NEAR = (
+    "Aravel 9 Heat Pump",
+    "Halcyon Kite Regatta",
+    "Fact Sheet 28",
+    "14 CFR Part 107",
+    "Carbon Monoxide",
+    "The Constitution",
+    "Mellow Bicycles",
+    "The Barque Solveig",
+)
 
 
-@pytest.mark.parametrize("half", verdicts.HALVES)
-def test_written_answers_get_the_verdicts_of_a_reader(half):
-    answers = verdicts.read_answers(half)
+@pytest.mark.parametrize(("half", "wording"), FLOORS)
+def test_written_answers_get_the_verdicts_of_a_reader(half, wording):
+    answers = [
+        answer
+        for answer in verdicts.read_answers(half)
+        if answer.document.startswith(NEAR) == (wording == "near")
+    ]
     figures = verdicts.summarise([one for a in answers for one in verdicts.check(a)])
     right, cases = figures["proven or not, right"]
     shown, false = figures["not so, shown as proven"]
-    least_right, most_shown = FLOORS[half]
+    least_right, most_shown = FLOORS[half, wording]
     assert right / cases >= least_right
     assert shown / false <= most_shown
 
