@@ -6,8 +6,9 @@ The answers of `written_answers/` are written as language models write, and each
 statement's verdict was decided by reading (see its README). Each answer is checked over
 all sources of its document. Printed for both halves, with 95 % Wilson intervals: how
 often proven and not proven are told apart, how often a statement that is not so is
-shown as proven, and both by kind. `--list` prints the wrong ones. The exit code is 1
-if a bar is missed.
+shown as proven, and both by kind; then again for statements near the words of
+their sources, and for free paraphrases. `--list` prints the wrong ones. The exit code
+is 1 if a bar is missed.
 """
 
 import argparse
@@ -31,6 +32,18 @@ HALVES = ("development", "held_out")
 LEAST_ACCURACY = 0.9
 MOST_FALSE_PROVEN = 0.02
 PROVEN = "proven"
+# The documents whose statements are near the words of their sources; those of the
+# others are free paraphrases.
+NEAR = (
+    "Aravel 9 Heat Pump",
+    "Halcyon Kite Regatta",
+    "Fact Sheet 28",
+    "14 CFR Part 107",
+    "Carbon Monoxide",
+    "The Constitution",
+    "Mellow Bicycles",
+    "The Barque Solveig",
+)
 _FEWEST_LETTERS = 8  # of a statement that is looked for further on in the answer
 _PROOFS = (Support.VERIFIED, Support.NORMALISED, Support.FUZZY, Support.SUPPORTED)
 
@@ -76,6 +89,11 @@ def read_answers(half: str) -> list[WrittenAnswer]:
         for path in sorted((FOLDER / half).glob("*.yaml"))
         for answer in _parse_document(yaml.safe_load(path.read_text("utf-8")))
     ]
+
+
+def wording_of(answer: WrittenAnswer) -> str:
+    """Return "near" or "free", by the document of an answer."""
+    return "near" if answer.document.startswith(NEAR) else "free"
 
 
 def _parse_document(document: dict) -> Iterator[WrittenAnswer]:
@@ -213,6 +231,9 @@ def main() -> None:
     else:
         for half, of in outcomes.items():
             _print_half(half, of, lists=options.list)
+            for wording in ("near", "free"):
+                group = [o for o in of if wording_of(o.answer) == wording]
+                _print_half(f"{half}, {wording}", group, lists=False)
     if any(misses(summarise(of)) for of in outcomes.values()):
         raise SystemExit(1)
 

@@ -12,16 +12,6 @@ FLOORS = {
     ("development", "free"): (0.45, 0.02),
     ("held_out", "free"): (0.48, 0.02),
 }
-NEAR = (
-    "Aravel 9 Heat Pump",
-    "Halcyon Kite Regatta",
-    "Fact Sheet 28",
-    "14 CFR Part 107",
-    "Carbon Monoxide",
-    "The Constitution",
-    "Mellow Bicycles",
-    "The Barque Solveig",
-)
 
 
 @pytest.mark.parametrize(("half", "wording"), FLOORS)
@@ -29,7 +19,7 @@ def test_written_answers_get_the_verdicts_of_a_reader(half, wording):
     answers = [
         answer
         for answer in verdicts.read_answers(half)
-        if answer.document.startswith(NEAR) == (wording == "near")
+        if verdicts.wording_of(answer) == wording
     ]
     figures = verdicts.summarise([one for a in answers for one in verdicts.check(a)])
     right, cases = figures["proven or not, right"]
