@@ -118,3 +118,16 @@ def test_text_on_both_sides_of_a_table_in_a_larger_one_stays_on_its_side():
     found = regions_of([Region("table", (LEFT, 70.0, RIGHT, 212.0), block=seed)], said)
     assert [region.kind for region in found] == ["paragraph", "table", "paragraph"]
     assert [line.text for line in found[2].lines] == TEXT
+
+
+def test_a_heading_in_the_block_of_a_table_stays_above_the_table():
+    line = [*words("Berths of the town", LEFT, 80, 0)]
+    for at, (label, value) in enumerate(FIGURES):
+        line += words(label, LEFT, 100 + 14 * at, 1 + at)
+        line += words(value, EDGE + 40, 100 + 14 * at, 1 + at)
+        line += words(value, EDGE + 90, 100 + 14 * at, 1 + at)
+    seed = SimpleNamespace(marker="", text="", lines=[], header=[], rows=[])
+    heading = Region("heading", (LEFT, 78.0, RIGHT, 145.0), block=seed)
+    regions = regions_of([heading], line)
+    assert [region.kind for region in regions] == ["heading", "table"]
+    assert [one.text for one in regions[0].lines] == ["Berths of the town"]

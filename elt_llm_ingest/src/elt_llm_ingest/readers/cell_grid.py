@@ -11,20 +11,38 @@ from elt_llm_ingest.readers.text_builder import TextBuilder, one_line
 
 MAX_HEADER = 60  # characters; a longer cell is text and no column name
 FIGURE = re.compile(r"^\W*\d[\d.,\s:/-]*\W*$")
+_NUMBER = re.compile(r"\d[\d.,]*(?:st|nd|rd|th)?\b")
+_YEAR = re.compile(r"\b(?:1[89]|20)\d\d\b")
 
 
 def header_rows(rows: Sequence[Sequence[str]]) -> int:
     """Return 0 or 1: whether the first row names the columns.
 
-    It does if its cells are short, distinct and contain no figures.
+    It does if its cells are short, distinct, contain no figures and do not look like
+    the cells below.
     """
-    if len(rows) <= 1:
+    if len(rows) <= 1 or resembles_rows(rows[0], rows[1:]):
         return 0
     cells = [cell.strip() for cell in rows[0]]
     filled = [cell for cell in cells if cell]
     if not filled or len(set(filled)) < len(filled) or len(filled) < len(cells) / 2:
         return 0
     return int(all(len(c) <= MAX_HEADER and not FIGURE.match(c) for c in filled))
+
+
+def resembles_rows(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Return whether a cell differs from one below it in its number alone.
+
+    "125 mg/kg" above "100 mg/kg" is a value and no name; years name columns.
+    """
+    for column, text in enumerate(first):
+        shape = _NUMBER.sub("0", text.strip())
+        if shape == text.strip() or _YEAR.search(text):
+            continue
+        cells = (row[column] for row in below if column < len(row))
+        if any(_NUMBER.sub("0", cell.strip()) == shape for cell in cells):
+            return True
+    return False
 
 
 MAX_HEADER_ROWS = 3  # such as group, name and unit

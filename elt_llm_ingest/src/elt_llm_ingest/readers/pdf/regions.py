@@ -359,15 +359,27 @@ def _around(region: Region, tables: Sequence[Region]) -> Iterator[Region]:
 
 
 def _with_tables(regions: list[Region], tables: Sequence[Region]) -> list[Region]:
-    """Return the regions, each table before the first that it touches or is above."""
+    """Return the regions, each table before the first that it touches or is above.
+
+    A caption that shared a block with the table stays above it.
+    """
     done = list(regions)
     for table in tables:
         at = next(
-            (i for i, r in enumerate(done) if overlaps(r, table)),
+            (
+                i
+                for i, r in enumerate(done)
+                if overlaps(r, table) and not _leads(r, table)
+            ),
             next((i for i, r in enumerate(done) if _is_above(table, r)), len(done)),
         )
         done.insert(at, table)
     return done
+
+
+def _leads(region: Region, table: Region) -> bool:
+    """Return whether all words that are left to a region are above a table."""
+    return bool(region.words) and box_of(region.words)[3] <= table.box[1] + 1
 
 
 def _headings_first(regions: list[Region]) -> list[Region]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from statistics import mean
 
 from elt_llm_core.document import BlockKind
+from elt_llm_ingest.readers.cell_grid import resembles_rows
 from elt_llm_ingest.readers.pdf.blocks import Draft
 from elt_llm_ingest.readers.pdf.figures import PICTURE
 from elt_llm_ingest.readers.pdf.geometry import (
@@ -110,7 +111,8 @@ def _header_row(rows: Sequence[Sequence[Sequence[Word]]]) -> int:
     filled = [text for text in first if text]
     if len(filled) < min(len(first), 2):
         return 0
-    if any(FIGURES.match(text) and not is_year(text) for text in filled):
+    below = [[cell_text(cell) for cell in row] for row in rows[1:]]
+    if _has_figures(rows[0]) or resembles_rows(first, below):
         return 0
     bold = all(w.bold for cell in rows[0] for w in cell)
     if bold and not all(w.bold for cell in rows[1] for w in cell):
