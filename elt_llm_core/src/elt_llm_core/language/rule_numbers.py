@@ -175,7 +175,8 @@ def _english_grammar() -> RuleGrammar:
             rf"|{pdf_code}(?=[.:)]?\s+[\"\u201c\u2018(\[]?[A-Z]))"
         ),
         heading=re.compile(
-            rf"(?:(?i:{_PDF_WORD}))?(?:{pdf_code}|{pdf_plain})(?=[.:)]?(?:\s|$))"
+            rf"(?:(?i:{_PDF_WORD}))?(?:{pdf_code}|{pdf_plain})"
+            r"(?=[.:)]?(?:\s|$)|[.)][A-Z])"
         ),
         item=re.compile(r"\((?:[a-z]{1,4}|[0-9]{1,2})\)(?=\s)"),
         definition_target=_DEFINITION_TARGET,

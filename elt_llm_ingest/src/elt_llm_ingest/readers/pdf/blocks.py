@@ -68,7 +68,8 @@ KEYWORD = re.compile(
     re.IGNORECASE,
 )
 NUMBER = re.compile(
-    r"^([0-9]{1,3}(?:\.[0-9]{1,3})*)[.)]?(?:\s+|\s*[-\u2013—:]\s*)(?=\S)"
+    r"^([0-9]{1,3}(?:\.[0-9]{1,3})*)"
+    r"(?:[.)]?(?:\s+|\s*[-\u2013—:]\s*)(?=\S)|[.)](?=[A-Z][^\W\d_]{2}))"
 )
 CAPTION = re.compile(
     rf"^(?i:table|{FIGURE_WORD}|exhibit|chart|graph)\s+[0-9A-Z][0-9A-Z.\-]*\b"
@@ -139,6 +140,8 @@ def make_drafts(regions: Sequence[Region], style: Style) -> list[Draft]:
             continue
         previous = drafts[-1] if drafts else None
         for draft in _cut(region, style):
+            if previous is not None and _is_cut_sentence(previous, draft, style):
+                previous.kind = _line_kind(previous.lines[0])
             if previous is not None and _goes_on(previous, draft, style):
                 previous.lines.extend(draft.lines)
                 continue
@@ -315,16 +318,30 @@ def _sentence_ended(last: Line, draft: Draft) -> bool:
     return short or last.text.rstrip().endswith((".", ";", ":", "!", "?", "and", "or"))
 
 
+def _is_cut_sentence(heading: Draft, draft: Draft, style: Style) -> bool:
+    """Return whether a heading is the first line of the sentence that goes on below.
+
+    LiteParse puts the first line of a list item and the others into two blocks.
+    """
+    if heading.kind is not BlockKind.HEADING or draft.kind is not BlockKind.PARAGRAPH:
+        return False
+    last, first = heading.lines[-1], draft.lines[0]
+    full = len(last.text) > FULL_LINE and abs(last.size - first.size) <= 1
+    return full and first.text[:1].islower() and _is_next_line(last, first, style)
+
+
+def _is_next_line(last: Line, first: Line, style: Style) -> bool:
+    gap = first.top - last.top
+    return first.page == last.page and 0 < gap <= 1.35 * max(style.pitch, style.size)
+
+
 def _goes_on(before: Draft, draft: Draft, style: Style) -> bool:
     """Return whether LiteParse split one paragraph (mostly at a hanging indent)."""
     kinds = (BlockKind.PARAGRAPH, BlockKind.LIST_ITEM)
     if draft.kind is not BlockKind.PARAGRAPH or before.kind not in kinds:
         return False
     last, first = before.lines[-1], draft.lines[0]
-    if first.page != last.page or RULE_NUMBER.match(first.text):
-        return False
-    gap = first.top - last.top
-    if not 0 < gap <= 1.35 * max(style.pitch, style.size):
+    if RULE_NUMBER.match(first.text) or not _is_next_line(last, first, style):
         return False
     overlap = min(last.right, first.right) - max(last.left, first.left)
     ended = last.text.rstrip().endswith((".", ":", "!", "?"))
