@@ -51,6 +51,24 @@ def test_an_answer_is_checked_kept_and_asked_again(browser, served):
     opened.leave()
 
 
+def test_wrapped_lines_are_one_text_and_lines_of_their_own_stay(browser, served):
+    opened = visit(browser, served, "ask")
+    long = "An applicant for the licence of Chief Wind Marshal must be at least thirty"
+    shown = opened.page.evaluate(
+        """async (texts) => {
+            const { unwrap } = await import("/workspace/static/dom.js");
+            return texts.map(unwrap);
+        }""",
+        [f"{long}\nyears old.", f"{long}\n(b) or", "Aerie\nDomain: MEMBERSHIP"],
+    )
+    assert shown == [
+        f"{long} years old.",
+        f"{long}\n(b) or",
+        "Aerie\nDomain: MEMBERSHIP",
+    ]
+    opened.leave()
+
+
 def test_a_refusal_shows_the_nearest_passages_and_markup_stays_text(browser, served):
     opened = visit(browser, served, "ask")
     question = "Is <img src=x onerror=alert(1)> **tungsten** carbide molten?"

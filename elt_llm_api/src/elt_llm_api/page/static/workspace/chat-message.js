@@ -1,6 +1,6 @@
 // One answer as a reader checks it: each statement with its verdict in words.
 
-import { button, h } from "./dom.js";
+import { button, h, unwrap } from "./dom.js";
 import { citeButton, renderNotes, renderRemoved, renderStatements } from "./statements.js";
 
 const LABEL = /\[(\d+(?:\s*,\s*\d+)*)\]/g;
@@ -40,7 +40,7 @@ const statements = (message, openNumber, show) => {
   return renderStatements(message.statements, show, (statement) => withNumbers(statement.text, openNumber));
 };
 
-const quoteButton = (citation, show) => h("li", { class: "quote" }, h("q", { class: "verbatim" }, citation.reading || citation.quote),
+const quoteButton = (citation, show) => h("li", { class: "quote" }, h("q", { class: "verbatim" }, citation.reading || unwrap(citation.quote)),
   button(`${citation.document}${citation.page ? `, page ${citation.page}` : ""}`, () => show([citation]), { class: "plain small" }));
 
 const nearest = (message, show) => h("section", { class: "nearest" }, h("h3", {}, "Nearest passages"), h("ul", { class: "stack" }, message.nearest.map((one) => quoteButton(one, show))));

@@ -25,6 +25,11 @@ export const fill = (element, ...children) => {
   return put(element, ...children);
 };
 
+// The lines of a paragraph as one: a line break goes where the sentence goes on, and stays
+// before items and short lines such as those of a fact sheet. The length stays the same.
+const WRAPPED = /\n(?=\p{Ll})|(?<=[^\n]{60}[^\n.:;!?])\n(?=[^\n])(?!\s*(?:[-•–—*▪]|\(?\w{1,4}[.)])\s)/gu;
+export const unwrap = (text) => text.replace(WRAPPED, " ");
+
 // A local address, or nothing: an address of a document's own making is never followed.
 export const local = (url) => (/^\/(?![/\\])/.test(url || "") ? url : undefined);
 

@@ -3,7 +3,7 @@
 
 import { one, query, read } from "./api.js";
 import { announce } from "./dialogs.js";
-import { badge, button, fill, h, local } from "./dom.js";
+import { badge, button, fill, h, local, unwrap } from "./dom.js";
 import { onJobEnd } from "./jobs.js";
 import { verdict, word } from "./verdicts.js";
 
@@ -115,7 +115,7 @@ export class EvidencePane {
       fill(this.element, h("p", { class: "dim" }, this.empty));
       return;
     }
-    const quote = h("blockquote", { class: "verbatim", tabindex: "0", "aria-label": "The passage" }, h("mark", {}, evidence.quote));
+    const quote = h("blockquote", { class: "verbatim", tabindex: "0", "aria-label": "The passage" }, h("mark", {}, unwrap(evidence.quote)));
     const sheet = h("div", { class: "sheet", hidden: true, tabindex: "0", role: "region", "aria-label": "The page" });
     fill(this.element, this.head(evidence), sheet, quote, this.links(evidence));
     this.showPage(evidence, sheet);
@@ -174,7 +174,7 @@ export class EvidencePane {
       }
       if (!number) return;
       const page = await readPage(evidence.document_id, number);
-      const parts = splitAtQuote(page.blocks.filter((block) => block.kind !== "furniture").map((block) => block.text).join("\n\n"), evidence.quote);
+      const parts = splitAtQuote(page.blocks.filter((block) => block.kind !== "furniture").map((block) => unwrap(block.text)).join("\n\n"), evidence.quote);
       if (!parts || evidence !== this.items[this.at]) return;
       const [before, words, after] = shorten(parts);
       fill(quote, before, h("mark", {}, words), after);
