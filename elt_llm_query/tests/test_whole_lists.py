@@ -11,7 +11,7 @@ from elt_llm_core.document import Block, BlockKind
 from elt_llm_core.models.factory import build_models
 from elt_llm_core.provenance import Provenance
 from elt_llm_core.results import Status
-from elt_llm_core.store import Store
+from elt_llm_core.store import Collection, Store
 from elt_llm_query.analysis.document_lists import (
     ListBlock,
     list_around,
@@ -244,6 +244,34 @@ def test_the_rest_of_a_list_is_read_from_the_document(harbour):
     ]
     (one,) = result.lists
     assert (one.lead, one.shown, one.total) == (LEAD, 4, 4)
+
+
+def test_a_document_is_read_once_until_it_changes(tmp_path, monkeypatch):
+    store, models = Store(tmp_path / "root"), build_models(RagConfig())
+    more = "v. its anchor is lost."
+    lists = [(*CLAIMS,), (*CLAIMS[:3], f"{CLAIMS[3][:-1]};", more)]
+    before, after = (
+        place_chunks([("Moving", [(LINE, LEAD), *((ITEM, c) for c in each)])])
+        for each in lists
+    )
+    reads = []
+    read_blocks_of = Collection.blocks
+
+    def count(self, document_id):
+        reads.append(document_id)
+        return read_blocks_of(self, document_id)
+
+    monkeypatch.setattr(Collection, "blocks", count)
+    world = World(store, models, configured())
+    fill(store, models, {"harbour": [before]})
+    for question in ("Which boats must not be moved?", "What boats are not moved?"):
+        assert asked(world, question, ["harbour"]).lists[0].total == len(CLAIMS)
+    assert len(reads) == 1
+    fill(store, models, {"harbour": [after]})
+    result = asked(world, "Which boats must not be moved?", ["harbour"])
+    store.close()
+    assert more in result.answer
+    assert len(reads) == 2
 
 
 def test_a_list_that_is_too_long_is_cut_and_says_so(harbour, monkeypatch):

@@ -6,24 +6,16 @@ their number is known, and the answer says so.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from llama_index.core.schema import TextNode
 
 from elt_llm_core import provenance
-from elt_llm_core.document import Block, BlockKind
+from elt_llm_core.document import BlockKind
 from elt_llm_core.store import Collection
-from elt_llm_query.analysis.document_lists import (
-    Extent,
-    ListBlock,
-    ReadList,
-    list_around,
-    list_below,
-    may_lead,
-    read_blocks,
-)
+from elt_llm_query.analysis.document_lists import Extent, ReadList, may_lead
 from elt_llm_query.analysis.lexicon import STOP_WORDS
 from elt_llm_query.analysis.question import QuestionAnalysis
 from elt_llm_query.analysis.read_sentence import read, sentences
@@ -31,10 +23,11 @@ from elt_llm_query.analysis.stems import stem
 from elt_llm_query.analysis.term_match import coverage, match
 from elt_llm_query.grounding.claim import Claim
 from elt_llm_query.synthesizers.extractive.candidates import Candidate, Passage
+from elt_llm_query.synthesizers.extractive.list_stretches import (
+    Stretch,
+    parts_of_document,
+)
 
-# Chunks before and after a quote in which its list is looked for: rule books have one
-# chunk for each rule, and a list with its sub-rules may have some fifty.
-BEFORE, AFTER = 24, 80
 LONGEST = 6000  # characters of a list that is quoted; three pages of text
 # Items of a list that are quoted: twice the most of the 40 lists of
 # `benchmarks/list_questions.tsv`, which has ten. More is a chapter that nobody reads.
@@ -65,56 +58,6 @@ class WholeLists(NamedTuple):
     brought: list[TextNode]
 
 
-@dataclass(frozen=True)
-class _Stretch:
-    """The part of a document around a quote: its blocks and its chunks."""
-
-    document: tuple[str, str]
-    text: str
-    blocks: Sequence[ListBlock]
-    nodes: Sequence[TextNode]
-
-    def find(self, start: int, end: int) -> ReadList | None:
-        """Return the list whose lead-in ends inside a span."""
-        for at, block in enumerate(self.blocks):
-            if start < block.end <= end + 1:
-                led = list_below(self.blocks, at)
-                if led is not None and not led.heading:
-                    return led
-        return None
-
-    def led_by_paragraph(self, start: int) -> ReadList | None:
-        """Return the list that the paragraph around a position leads in."""
-        for at, block in enumerate(self.blocks):
-            if block.start <= start < block.end:
-                led = list_below(self.blocks, at)
-                return None if led is None or led.heading else led
-        return None
-
-    def below_heading(self, section: str) -> ReadList | None:
-        """Return the list directly below the heading of a section."""
-        last = section.rpartition(" > ")[2]
-        for at, block in enumerate(self.blocks):
-            if block.kind is BlockKind.HEADING and block.text.strip() == last:
-                return list_below(self.blocks, at)
-        return None
-
-    def around(self, start: int) -> ReadList | None:
-        """Return the list with an item at a position."""
-        for at, block in enumerate(self.blocks):
-            if block.start <= start < block.end:
-                return list_around(self.blocks, at)
-        return None
-
-    def holder(self, extent: Extent) -> TextNode | None:
-        """Return the first chunk that contains a span."""
-        for node in self.nodes:
-            place = provenance.read(node)
-            if place.span_start <= extent[0] and extent[1] <= place.span_end:
-                return node
-        return None
-
-
 class ListReader:
     """Reads the lists around quotes from the documents of collections.
 
@@ -130,7 +73,7 @@ class ListReader:
     ) -> None:
         self._collections = {c.name: c for c in collections}
         self._where = dict(where or {})
-        self._stretches: dict[tuple[str, str, int], _Stretch | None] = {}
+        self._stretches: dict[tuple[str, str, int], Stretch | None] = {}
 
     def with_lists(
         self,
@@ -244,7 +187,7 @@ class ListReader:
         """
         if not question.several:
             return None
-        lists: list[tuple[ReadList, _Stretch]] = []
+        lists: list[tuple[ReadList, Stretch]] = []
         documents = dict.fromkeys(p.origin[:2] for p in passages if p.origin[1])
         for name, document in documents:
             near = [p for p in passages if p.origin[:2] == (name, document)]
@@ -261,7 +204,7 @@ class ListReader:
         name: str,
         document: str,
         near: Sequence[Passage],
-    ) -> Iterator[tuple[ReadList, _Stretch]]:
+    ) -> Iterator[tuple[ReadList, Stretch]]:
         """Yield the lists of a document below a heading that the question names."""
         home = self._collections.get(name)
         if home is None:
@@ -269,7 +212,7 @@ class ListReader:
         asked = frozenset(question.weights)
         known = frozenset[str]().union(*(p.stems for p in near))
         seen: set[str] = set()
-        for one in home.outline(document):
+        for one in parts_of_document(home, document).outline:
             if one.section in seen:
                 continue
             seen.add(one.section)
@@ -279,7 +222,7 @@ class ListReader:
             if not stems or any(not match(term, asked) for term in stems):
                 continue
             if all(match(t, names) and match(t, known) for t in rest):
-                stretch = self._read(home, document, one.ordinal)
+                stretch = self._around(home, document, one.ordinal)
                 led = stretch.below_heading(one.section) if stretch else None
                 if stretch is not None and led is not None:
                     yield led, stretch
@@ -305,48 +248,26 @@ class ListReader:
             if last is not None:
                 whole.extents.append(ListExtent(last, lead, shown, len(led.items)))
 
-    def _stretch(self, passage: Passage) -> _Stretch | None:
+    def _stretch(self, passage: Passage) -> Stretch | None:
         """Return the document around a passage; None where it cannot be read."""
         name, document, ordinal = passage.origin
         key = name, document, ordinal
         if key not in self._stretches:
             home = self._collections.get(name)
             self._stretches[key] = (
-                self._read(home, document, ordinal) if home and document else None
+                self._around(home, document, ordinal) if home and document else None
             )
         return self._stretches[key]
 
-    def _read(self, home: Collection, document: str, ordinal: int) -> _Stretch | None:
-        outline = home.outline(document)
-        near = [
-            one.node_id
-            for one in outline
-            if ordinal - BEFORE <= one.ordinal <= ordinal + AFTER
-        ]
-        if self._where:
-            allowed = home.ids(self._where)
-            near = [node for node in near if node in allowed]
-        known = home.nodes(near)
-        nodes = [known[node] for node in near if node in known]
-        if not nodes:
-            return None
-        places = [provenance.read(node) for node in nodes]
-        first = min(p.span_start for p in places)
-        last = max(p.span_end for p in places)
-        rules = _rule_starts(places)
-        text = home.document_text(document)
-        blocks = [
-            ListBlock(b.start, b.end, text[b.start : b.end], b.kind, _rule(b, rules))
-            for b in home.blocks(document)
-            if first <= b.start and b.end <= last and not _is_header(b, text)
-        ]
-        return _Stretch((home.name, document), text, read_blocks(blocks), nodes)
+    def _around(self, home: Collection, document: str, ordinal: int) -> Stretch | None:
+        parts = parts_of_document(home, document)
+        return parts.around(home, document, ordinal, self._where)
 
 
 def _quote_whole(
     whole: WholeLists,
     led: ReadList,
-    stretch: "_Stretch",
+    stretch: Stretch,
     passages: Sequence[Passage],
 ) -> None:
     """Replace the claims inside a list by claims of all of it."""
@@ -378,29 +299,6 @@ def _quote_whole(
     whole.extents.append(ListExtent(new[-1], lead, shown, len(led.items)))
 
 
-def _rule_starts(places: Iterable[provenance.Provenance]) -> dict[int, str]:
-    """Return the rule that begins at each position; a chunk may continue one."""
-    starts: dict[str, int] = {}
-    for place in places:
-        for span in place.rule_spans:
-            starts.setdefault(span.rule.lower(), span.start)
-    return {start: rule for rule, start in starts.items()}
-
-
-def _is_header(block: Block, text: str) -> bool:
-    """Return whether a row only repeats the headers of its table."""
-    cells = [(c.header, text[c.start : c.end]) for c in block.cells]
-    return bool(cells) and all(
-        read(header).folded_line == read(value).folded_line for header, value in cells
-    )
-
-
-def _rule(block: Any, rules: Mapping[int, str]) -> str:
-    if block.kind is BlockKind.TABLE_ROW:
-        return ""
-    return str(block.number).lower() or rules.get(block.start, "")
-
-
 def _content_stems(heading: str) -> frozenset[str]:
     words = (w for w in read(heading).words if w.isalpha())
     return frozenset(stem(w) for w in words if w.lower() not in STOP_WORDS)
@@ -424,7 +322,7 @@ def _is_asked(
 def _is_inside(
     claim: Claim,
     led: ReadList,
-    stretch: _Stretch,
+    stretch: Stretch,
     passages: Sequence[Passage],
 ) -> bool:
     """Return whether a claim quotes a part of a list of the document."""
@@ -436,7 +334,7 @@ def _is_inside(
 
 
 def _quote_list(
-    stretch: _Stretch, led: ReadList
+    stretch: Stretch, led: ReadList
 ) -> tuple[list[tuple[TextNode, Claim]], int]:
     """Return the quotes of a list by chunk, and the number of its quoted items.
 
@@ -453,7 +351,9 @@ def _quote_list(
             break
         parts += item
         shown += 1
-    placed = [(node, part) for part in parts if (node := stretch.holder(part))]
+    held = [(key, part) for part in parts if (key := stretch.holder(part))]
+    nodes = stretch.nodes(key for key, _ in held)
+    placed = [(nodes[key], part) for key, part in held if key in nodes]
     quotes = []
     for _, group in groupby(placed, key=lambda one: one[0].node_id):
         several = list(group)
