@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 COMPARED = 10_000  # vectors that are selected and compared in about 15 ms
 SPARE = 4
-REMEMBERED = 8  # filters with cached chunk ids
+REMEMBERED = 8  # filters with cached chunk ids, and documents with cached tables
+
+Tables = tuple[list[Relation], list["TextNode"]]  # with the chunks of their rows
 
 
 class Collection:
@@ -54,6 +56,7 @@ class Collection:
         self._delta = self._newest(index)
         self._hidden = self._places(self._delta.removed)
         self._filters: dict[str, frozenset[str]] = {}
+        self._tables: dict[str, Tables] = {}
         self._rows: dict[frozenset[str], np.ndarray] = {}
 
     @property
@@ -195,11 +198,21 @@ class Collection:
             return []
         return self._database.blocks(document_id)
 
-    def tables(self, document_id: str) -> tuple[list[Relation], list["TextNode"]]:
+    def tables(self, document_id: str) -> "Tables":
         """Return a document's tables, and the chunks with their rows.
 
-        Both are consistent with the present document; empty if it does not exist.
+        Both are consistent with each other; empty if the document does not exist. They
+        are read once for a collection of one moment.
         """
+        tables = self._tables.get(document_id)
+        if tables is None:
+            tables = self._read_tables(document_id)
+            if len(self._tables) >= REMEMBERED:
+                self._tables.clear()
+            self._tables[document_id] = tables
+        return tables
+
+    def _read_tables(self, document_id: str) -> "Tables":
         with self._database.snapshot():
             document = self._database.document(document_id)
             if document is None or document.collection != self.name:

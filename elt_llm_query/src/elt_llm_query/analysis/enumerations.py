@@ -8,6 +8,7 @@ several parts, including the parent item.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -103,12 +104,17 @@ class _List:
         return not restarts and _kind(self.mark.label) == _kind(mark.label)
 
 
-def read_lists(lines: Sequence[SourceLine]) -> list[EnumerationItem | None]:
+def read_lists(lines: Sequence[SourceLine]) -> tuple[EnumerationItem | None, ...]:
     """Return for each line its context as a list item; None for other lines.
 
     Args:
         lines: Sentences and list items in reading order.
     """
+    return _read_lists(tuple(lines))
+
+
+@lru_cache(maxsize=256)  # an answer needs the lists of its sources three times
+def _read_lists(lines: Sequence[SourceLine]) -> tuple[EnumerationItem | None, ...]:
     items: list[EnumerationItem | None] = []
     lists: list[_List] = []
     for at, line in enumerate(lines):
@@ -122,7 +128,7 @@ def read_lists(lines: Sequence[SourceLine]) -> list[EnumerationItem | None]:
             lists = _after_item(lists, lines, at, mark, nests=nests)
         is_item = mark is not None and not line.heading
         items.append(_to_item(lists[-1], lines, at) if is_item else None)
-    return items
+    return tuple(items)
 
 
 def mark_of_item(text: str) -> ListMark | None:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Protocol
 
 from elt_llm_query.analysis.lexicon import (
@@ -24,7 +25,7 @@ from elt_llm_query.analysis.lexicon import (
     UPPER_PHRASES,
 )
 from elt_llm_query.analysis.stems import WORD, stem
-from elt_llm_query.analysis.term_match import may_contain, phrases, stems_match
+from elt_llm_query.analysis.term_match import alike, may_contain, phrases, stems_match
 
 
 class Sign(StrEnum):
@@ -37,6 +38,7 @@ class Sign(StrEnum):
 
 Signed = tuple[tuple[str, Sign], ...]
 
+_PLAIN = frozenset([Sign.PLAIN])
 OPPOSITE = {Sign.PLAIN: Sign.NEGATED, Sign.NEGATED: Sign.PLAIN, Sign.OPEN: Sign.OPEN}
 # Bounds, and phrases without negation.
 _NO_CUES = (*UPPER_PHRASES, *LOWER_PHRASES, "not only", "or not")
@@ -52,18 +54,20 @@ _CUES = frozenset({*DENIALS, *LACKS, *EXCEPTIONS, *_OTHER_THAN, "no", "not", "no
 _LOOSE = ("un", "non")  # before any form of a word: unlicensed, of a licence
 
 
-@lru_cache(maxsize=4096)
 def read_signs(text: str) -> Signed:
     """Return the words of a text in lower case, in order, each with its sign."""
     if may_contain(text, _NO_CUES):
         text = _NO_CUE.sub(" ", text)
-    read: list[tuple[str, Sign]] = []
-    for clause in _STOP.split(text):
-        written = WORD.findall(clause)
-        clause_words = [w.lower().replace("\u2019", "'") for w in written]
-        signs = _signs(clause_words, list(map(_names, written)))
-        read += zip(clause_words, signs, strict=True)
-    return tuple(read)
+    return tuple(chain.from_iterable(map(_read_clause, _STOP.split(text))))
+
+
+@lru_cache(maxsize=8192)  # a sentence is read with its neighbours and without them
+def _read_clause(clause: str) -> Signed:
+    written = WORD.findall(clause)
+    words = [word.lower().replace("\u2019", "'") for word in written]
+    if _CUES.isdisjoint(words) and "n't" not in " ".join(words):  # as in most clauses
+        return tuple([(word, Sign.PLAIN) for word in words])
+    return tuple(zip(words, _signs(words, list(map(_names, written))), strict=True))
 
 
 def _names(word: str) -> bool:
@@ -76,14 +80,22 @@ class Signs:
 
     def __init__(self, text: str) -> None:
         self.words = read_signs(text)
-        self._by_stem: dict[str, set[Sign]] = {}
-        self._bases: list[tuple[bool, str, Sign]] = []
+        self._by_stem: dict[str, frozenset[Sign]] = {}
+        self._by_base: dict[str, set[Sign]] = {}
+        self._loose: list[tuple[str, Sign]] = []
         self._bases_of: dict[str, list[str]] = {}
         for word, sign in self.words:
-            self._by_stem.setdefault(stem(word), set()).add(sign)
+            key = stem(word)
+            # Nearly all are plain, and the hash of a sign costs more than all else.
+            own = _PLAIN if sign is Sign.PLAIN else frozenset([sign])
+            known = self._by_stem.setdefault(key, own)
+            if known is not own:
+                self._by_stem[key] = known | own
             for prefix, base in bases(word):
-                self._bases.append((prefix in _LOOSE, base, OPPOSITE[sign]))
-                self._bases_of.setdefault(stem(word), []).append(base)
+                self._by_base.setdefault(base, set()).add(OPPOSITE[sign])
+                self._bases_of.setdefault(key, []).append(base)
+                if prefix in _LOOSE:
+                    self._loose.append((base, OPPOSITE[sign]))
         self._known: dict[str, frozenset[Sign]] = {}
 
     @cached_property
@@ -121,16 +133,13 @@ class Signs:
         A word that negates the stem by its prefix ("unpaid") counts too.
         """
         if term not in self._known:
-            signs = set(self.signs_by_prefix(term))
-            for other, other_signs in self._by_stem.items():
-                if stems_match(term, other):
-                    signs |= other_signs
-            self._known[term] = frozenset(signs)
+            signs = [self._by_stem[other] for other in alike(term, self._by_stem)]
+            self._known[term] = self.signs_by_prefix(term).union(*signs)
         return self._known[term]
 
     def of_word(self, term: str) -> frozenset[Sign]:
         """Return the signs of the words that have exactly this stem."""
-        return frozenset(self._by_stem.get(term, ()))
+        return self._by_stem.get(term, frozenset())
 
     def bases_of(self, term: str) -> list[str]:
         """Return the stems that words with this stem negate by a prefix."""
@@ -138,11 +147,8 @@ class Signs:
 
     def signs_by_prefix(self, term: str) -> frozenset[Sign]:
         """Return the signs of a stem in words that negate it by how they begin."""
-        return frozenset(
-            sign
-            for loose, base, sign in self._bases
-            if base == term or (loose and stems_match(term, base))
-        )
+        loose = [sign for base, sign in self._loose if stems_match(term, base)]
+        return frozenset(self._by_base.get(term, ())).union(loose)
 
 
 _OPPOSITES = {sign: {OPPOSITE[sign]} for sign in (Sign.PLAIN, Sign.NEGATED)}
@@ -212,9 +218,6 @@ def bases(word: str) -> tuple[tuple[str, str], ...]:
 def _signs(clause: Sequence[str], names: Sequence[bool]) -> list[Sign]:
     """Return the sign of each word of one clause."""
     signs = [Sign.PLAIN] * len(clause)
-    # Most clauses contain no negation, which a set operation detects fastest.
-    if _CUES.isdisjoint(clause) and not any(word.endswith("n't") for word in clause):
-        return signs
     for place, word in enumerate(clause):
         scope = list(_scope(clause, place + 1)) if _excepts(clause, place) else []
         if word in EXCEPTIONS or word in _OTHER_THAN:

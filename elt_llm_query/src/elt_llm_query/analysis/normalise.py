@@ -43,6 +43,13 @@ def normalise(text: str, *, join_hyphens: bool = True) -> Normal:
     return _normalise(text, join_hyphens)
 
 
+def normal_text(text: str) -> str:
+    """Return the text of the normal form, where offsets are not needed."""
+    if text.isascii() and ("\n" not in text or _LINE_HYPHEN.search(text) is None):
+        return " ".join(text.split()).lower().replace("`", "'")
+    return normalise(text).text
+
+
 def _normalise(text: str, join_hyphens: bool) -> Normal:
     skipped = _line_hyphens(text, keep_hyphen=not join_hyphens)
     if text.isascii() and not skipped:

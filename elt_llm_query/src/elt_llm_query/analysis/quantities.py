@@ -4,7 +4,7 @@ import re
 from collections import Counter
 
 from elt_llm_query.analysis.lexicon import GUARDED, NUMBER_WORDS
-from elt_llm_query.analysis.normalise import normalise
+from elt_llm_query.analysis.normalise import normal_text
 
 _TOKEN = re.compile(
     r"[-+]?\d+(?:[.,:/]\d+)*|%|\u2030|[\u00b0$\u20ac\u00a3\u00a5<>=\u2264\u2265\u00b1]"
@@ -19,7 +19,7 @@ def guards(text: str) -> Counter[str]:
     count as their digits.
     """
     counts: Counter[str] = Counter()
-    tokens = _TOKEN.findall(join_number_words(normalise(text).text))
+    tokens = _TOKEN.findall(join_number_words(normal_text(text)))
     for token, after in zip(tokens, [*tokens[1:], ""], strict=True):
         if token in NUMBER_WORDS or token[-1].isdigit():
             counts[f"{plain_number(token)} {after}"] += 1
@@ -37,16 +37,20 @@ def join_number_words(text: str) -> str:
 
 def numbers(text: str) -> set[str]:
     """Return the numbers of a text, without thousands separators, words as digits."""
-    tokens = _TOKEN.findall(join_number_words(normalise(text).text))
+    plain = normal_text(text)
+    if plain.isascii() and _COUNTS.search(plain) is None:
+        return set()
+    tokens = _TOKEN.findall(join_number_words(plain))
     return {plain_number(t) for t in tokens if t in NUMBER_WORDS or t[-1].isdigit()}
 
 
 def negations(text: str) -> int:
     """Return the number of negating words in the text."""
-    from_words = Counter(_TOKEN.findall(normalise(text).text))
+    from_words = Counter(_TOKEN.findall(normal_text(text)))
     return sum(n for word, n in from_words.items() if word in _NEGATIVE)
 
 
+_COUNTS = re.compile(rf"\d|{'|'.join(NUMBER_WORDS)}")
 _TENS_AND_ONES = re.compile(
     r"\b(twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)[ -]"
     r"(one|two|three|four|five|six|seven|eight|nine)\b"

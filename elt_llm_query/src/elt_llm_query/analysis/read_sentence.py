@@ -16,7 +16,7 @@ from elt_llm_query.analysis.stems import (
     stem,
     words,
 )
-from elt_llm_query.analysis.term_match import Vocabulary, vocabulary
+from elt_llm_query.analysis.term_match import Vocabulary, bounds
 
 # What stays known: the sources of some ten questions, and the texts read of them.
 _SOURCES, _TEXTS = 256, 4096
@@ -58,7 +58,7 @@ class Sentence:
     @cached_property
     def stems(self) -> Vocabulary:
         """Stems of all words; "at most" counts as "maximum" too."""
-        return vocabulary(self.text)
+        return frozenset([*self.stem_list, *bounds(self.text)])
 
     @cached_property
     def numbers(self) -> frozenset[str]:

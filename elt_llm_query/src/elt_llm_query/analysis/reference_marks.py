@@ -6,6 +6,7 @@ brackets at the start of a line are left unchanged.
 """
 
 import re
+from itertools import chain
 from typing import NamedTuple
 
 Span = tuple[int, int]
@@ -85,9 +86,11 @@ def find_reference_marks(text: str, last: int) -> tuple[Span, ...]:
 
 def remove_spans(text: str, spans: tuple[Span, ...]) -> Unmarked:
     """Return the text without the spans, with the way back to the original."""
-    gone = {place for start, end in spans for place in range(start, end)}
-    offsets = [place for place in range(len(text)) if place not in gone]
-    return Unmarked("".join(text[place] for place in offsets), offsets)
+    ends = [0, *(end for _, end in spans)]
+    starts = [*(start for start, _ in spans), len(text)]
+    kept = [range(end, start) for end, start in zip(ends, starts, strict=True)]
+    whole = "".join(text[part.start : part.stop] for part in kept)
+    return Unmarked(whole, list(chain.from_iterable(kept)))
 
 
 def _count_entries(document: str, start: int) -> int:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 
 from elt_llm_query.analysis.lexicon import (
@@ -38,8 +38,12 @@ def may_contain(text: str, of: Iterable[str]) -> bool:
         text: Any text; case and line breaks do not matter.
         of: Phrases in lower case, their words separated by one space.
     """
-    folded = " ".join(text.casefold().split())
+    folded = _fold(text)
     return any(phrase in folded for phrase in of)
+
+
+def _fold(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
 _BOUNDS = tuple(
@@ -50,12 +54,17 @@ _BOUNDS = tuple(
 
 def vocabulary(text: str) -> Vocabulary:
     """Return the stems of all words of a text; "at most" also counts as "maximum"."""
-    bounds = [
+    return frozenset([*map(stem, words(text)), *bounds(text)])
+
+
+def bounds(text: str) -> list[str]:
+    """Return the stems that phrases of a text stand for, such as "at most"."""
+    folded = _fold(text)
+    return [
         name
         for of, pattern, name in _BOUNDS
-        if may_contain(text, of) and pattern.search(text)
+        if any(phrase in folded for phrase in of) and pattern.search(text)
     ]
-    return frozenset([*map(stem, words(text)), *bounds])
 
 
 def rarity(
@@ -90,14 +99,25 @@ def synonyms(word_stem: str) -> Vocabulary:
 
 def match(term: str, vocabulary: Vocabulary) -> float:
     """Return 1 for the same stem, less for a synonym or a word with the same root."""
-    if term in vocabulary or _equivalent(term) & vocabulary:
+    if term in vocabulary or not vocabulary.isdisjoint(_equivalent(term)):
         return 1.0
-    if synonyms(term) & vocabulary:
+    if not vocabulary.isdisjoint(synonyms(term)):
         return SYNONYM
     if len(term) >= ROOT_LENGTH:
         near = _by_beginning(vocabulary).get(term[:ROOT_LENGTH], ())
         return ROOT if any(same_root(term, other) for other in near) else 0.0
     return 0.0
+
+
+def alike(term: str, stems: Collection[str]) -> list[str]:
+    """Return those of some stems that match a stem; see `match`."""
+    same = {term} | _equivalent(term) | synonyms(term)
+    beginning = term[:ROOT_LENGTH] if len(term) >= ROOT_LENGTH else None
+    return [
+        one
+        for one in stems
+        if one in same or (one[:ROOT_LENGTH] == beginning and same_root(term, one))
+    ]
 
 
 def list_missing(terms: Iterable[str], vocabulary: Vocabulary) -> list[str]:
@@ -120,11 +140,11 @@ def coverage(weights: Mapping[str, float], layers: Layers) -> float:
     total = sum(weights.values())
     if not total:
         return 0.0
-    got = sum(
-        weight * max(share * match(term, layer) for layer, share in layers)
+    got = [
+        weight * max([share * match(term, layer) for layer, share in layers])
         for term, weight in weights.items()
-    )
-    return got / total
+    ]
+    return sum(got) / total
 
 
 def coverages(
@@ -145,12 +165,11 @@ def closeness(terms: Iterable[str], stem_list: Sequence[str]) -> float:
         The share of the terms that occur, reduced by the words between them.
     """
     wanted = sorted(terms)
-    places = [
-        (i, term)
-        for i, word_stem in enumerate(stem_list)
-        for term in wanted
-        if stems_match(term, word_stem)
-    ]
+    matched: dict[str, list[str]] = {}
+    for term in wanted:
+        for one in alike(term, set(stem_list)):
+            matched.setdefault(one, []).append(term)
+    places = [(i, term) for i, s in enumerate(stem_list) for term in matched.get(s, ())]
     there = {term for _, term in places}
     if not there:
         return 0.0

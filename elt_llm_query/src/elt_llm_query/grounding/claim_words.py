@@ -22,7 +22,7 @@ from elt_llm_query.analysis.lexicon import (
     REPORTING,
     STOP_WORDS,
 )
-from elt_llm_query.analysis.normalise import normalise
+from elt_llm_query.analysis.normalise import normal_text
 from elt_llm_query.analysis.quantities import join_number_words, plain_number
 from elt_llm_query.analysis.stems import stem
 from elt_llm_query.analysis.term_match import ROOT_LENGTH, same_root, synonyms
@@ -251,7 +251,7 @@ def covered_words(claim: str, sentence: str) -> frozenset[int]:
 
 
 def _tokens(text: str, names: frozenset[str]) -> Iterator[Token]:
-    plain = unify_phrases(join_number_words(normalise(text).text))
+    plain = unify_phrases(join_number_words(normal_text(text)))
     words = [
         (word, *_classify(word[0].removesuffix("'s"), names))
         for word in _TOKEN.finditer(plain)
