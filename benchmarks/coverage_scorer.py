@@ -36,6 +36,7 @@ from elt_llm_consumer.linking.model_entities import (
     read_aliases,
     read_model,
 )
+from elt_llm_consumer.linking.similarity import Vector, embed_texts
 from elt_llm_consumer.treatment import treatment_index
 from elt_llm_consumer.treatment.treatment_features import Features
 from elt_llm_consumer.treatment.treatment_index import TreatmentIndex, score_of, verdict
@@ -105,6 +106,10 @@ class Corpus:
         """A model by its path, or that of a pack."""
         return read_model(self._context.store, self._take_in(name, "model"))
 
+    def embed(self, texts: Sequence[str]) -> Vector:
+        """Unit vectors of texts, by the embedder that is configured by default."""
+        return embed_texts(self._models, texts)
+
     def _take_in(self, name: str, kind: str) -> str:
         collection = re.sub(r"[\W_]+", "-", f"{kind}-{Path(name).stem}".lower())
         store = self._context.store
@@ -163,7 +168,7 @@ def _cases(
     aliases: dict[str, tuple[str, ...]], judged: dict[str, str],
 ) -> Iterator[Case]:  # fmt: skip
     index = TreatmentIndex(
-        corpus.handbook(handbook), entities, aliases, ConsumerSection()
+        corpus.handbook(handbook), entities, aliases, ConsumerSection(), corpus.embed
     )
     by_key = {fold(name): label for name, label in judged.items()}
     firsts = {fold(one.name): one for one in reversed(entities.entities)}

@@ -8,13 +8,16 @@ and an entity that a signal proposes what a reader said of them: "same", "sense"
 name is the same, the thing is another) or "not" (related, or nothing at all). Pairs
 without a label are left out. DIR holds documents, models and the gold glossaries, whose
 terms are those of their documents; other documents give the terms that the product
-finds. `mapping_models` are models drawn for the purpose, with names as an architect
-would write them; `catalog_fields` are models with the handbook's own names.
+finds. `mapping_models` are models drawn for the purpose: `*-architect` with names as an
+architect would write them, `*-a` and `*-b` with names of the handbook, each described
+in its sense in one of the two and in another sense in the other; `catalog_fields` are
+models with the handbook's own names.
 
 Prints precision and recall of "same" by weights that have not seen the pair of handbook
-and model, beside those of equal names and aliases alone, with 95 % intervals (Wilson
-1927); `--ablate` prints the same without each group of signals. `--write` fits all
-pairs and writes the weights that ship.
+and model, and by weights that have not seen the handbook, beside those of equal names
+and aliases alone, with 95 % intervals (Wilson 1927); described entities of the term's
+name also by themselves. `--ablate` prints the first without each group of signals.
+`--write` fits all pairs and writes the weights that ship.
 """
 
 import argparse
@@ -22,32 +25,36 @@ import csv
 import json
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import coverage_scorer
 from coverage_scorer import Corpus
 from elt_llm_consumer.corpus import Handbook
-from elt_llm_consumer.definitions.definition_scorer import to_scorer
 from elt_llm_consumer.linking import term_mapper
 from elt_llm_consumer.linking.mapping_features import (
+    COMPARED,
+    DESCRIPTION,
+    EQUAL,
     SAME_NAMES,
     MappedTerm,
     PairSignals,
     Signals,
+    to_mapped_term,
 )
 from elt_llm_consumer.linking.model_entities import read_aliases
-from elt_llm_consumer.linking.term_mapper import SAME
+from elt_llm_consumer.linking.term_mapper import SAME, to_mapping_scorer
 from elt_llm_core.config.domain_packs import find_pack, known_packs
-from glossary_scorer import GOLD, Model, fit_rows
+from glossary_scorer import GOLD, fit_rows
 
 LABELS = Path(__file__).with_name("mapping_labels.tsv")
 MODELS = Path(__file__).with_name("mapping_models")
 SHIPPED = Path(term_mapper.__file__).with_name(term_mapper.WEIGHTS)
 PENALTY = 3.0  # of squared weights; 1 to 10 differ by one or two pairs
+SENSES = ("-a.csv", "-b.csv")  # models whose descriptions are of one sense or another
 LEVEL = 1.96  # standard deviations of a 95 % interval
 HEAD = ("left out", "pairs", "same", "precision", "recall", "names: precision, recall")
 
@@ -85,8 +92,7 @@ def read_terms(corpus: Corpus, handbook: str, data: Path) -> list[MappedTerm]:
     known = corpus.handbook(handbook)
     textbook = handbook not in known_packs() and not handbook.startswith("nist")
     whole = Handbook(known.store, known.collections, textbook=textbook)
-    found = [entry.definition for entry in whole.entries]
-    return [MappedTerm(d.term, d.synonyms, d.definition, d.section) for d in found]
+    return [to_mapped_term(entry.definition) for entry in whole.entries]
 
 
 def read_cases(corpus: Corpus, data: Path) -> Iterator[Case]:
@@ -105,7 +111,7 @@ def read_cases(corpus: Corpus, data: Path) -> Iterator[Case]:
         known = corpus.model(model)
         pack = find_pack(model) if model in known_packs() else None
         aliases = read_aliases(pack.aliases_file) if pack else {}
-        signals = PairSignals(known.entities, known.edges, aliases)
+        signals = PairSignals(known.entities, known.edges, aliases, corpus.embed)
         for term in terms[handbook]:
             for entity, row in signals.propose(term):
                 label = judged.get((term.name, entity.name))
@@ -114,24 +120,44 @@ def read_cases(corpus: Corpus, data: Path) -> Iterator[Case]:
                     yield Case(handbook, model, term.name, entity.name, same, row)
 
 
-def fit(cases: Sequence[Case], names: Sequence[str]) -> Model:
-    """The weights of some pairs."""
-    right = np.array([float(case.is_same) for case in cases])
-    rows = [case.row for case in cases]
-    return fit_rows(rows, right, np.ones(len(cases)), names, PENALTY)
+def fit(cases: Sequence[Case], names: Sequence[str]) -> dict[str, Any]:
+    """The weights of some pairs, as they ship.
+
+    Where half of the namesakes are described in another sense on purpose, names say
+    nothing of models without descriptions.
+    """
+    described = [case for case in cases if case.row[COMPARED]]
+    usual = [case for case in cases if not case.model.endswith(SENSES)]
+    content = {}
+    for kind, some, without in (
+        ("described", described, (COMPARED,)),
+        ("plain", usual, DESCRIPTION),
+    ):
+        kept = [name for name in names if name not in without]
+        right = np.array([float(case.is_same) for case in some])
+        rows = [case.row for case in some]
+        model = fit_rows(rows, right, np.ones(len(some)), kept, PENALTY)
+        content[kind] = model.content()
+    return content
+
+
+def by_pair(case: Case) -> tuple[str, ...]:
+    """The handbook and the model of a case."""
+    return case.handbook, case.model
 
 
 def judge_unseen(
-    cases: Sequence[Case], names: Sequence[str]
+    cases: Sequence[Case],
+    names: Sequence[str],
+    group: Callable[[Case], object] = by_pair,
 ) -> Iterator[tuple[Case, float]]:
-    """Each case with its probability by weights of the other handbooks and models."""
-    groups = sorted({(case.handbook, case.model) for case in cases})
-    for group in groups:
-        others = [case for case in cases if (case.handbook, case.model) != group]
-        scorer = to_scorer(fit(others, names).content())
+    """Each case with its probability by weights of the other groups."""
+    for one in sorted({group(case) for case in cases}, key=str):
+        others = [case for case in cases if group(case) != one]
+        scorer = to_mapping_scorer(fit(others, names))
         for case in cases:
-            if (case.handbook, case.model) == group:
-                yield case, scorer.probability(case.row)
+            if group(case) == one:
+                yield case, scorer.choose(case.row).probability(case.row)
 
 
 def count(judged: Sequence[tuple[Case, bool]]) -> Counts:
@@ -160,7 +186,11 @@ def report(judged: Sequence[tuple[Case, float]], title: str) -> None:
         name = f"{Path(case.handbook).stem}, {Path(case.model).stem}"
         groups[name].append((case, chance))
         groups["all"].append((case, chance))
-    for name in sorted(groups, key=lambda name: (name == "all", name)):
+        kind = "all *-a, *-b" if case.model.endswith(SENSES) else "all others"
+        groups[kind].append((case, chance))
+        if case.row[EQUAL] and case.row[COMPARED]:
+            groups["all described namesakes"].append((case, chance))
+    for name in sorted(groups, key=lambda name: (name.startswith("all"), name)):
         ours = count([(case, chance >= SAME) for case, chance in groups[name]])
         rules = count(
             [(case, any(case.row[n] for n in SAME_NAMES)) for case, _ in groups[name]]
@@ -189,6 +219,8 @@ def main() -> None:
     names = sorted(cases[0].row)
     unseen = list(judge_unseen(cases, names))
     report(unseen, "unseen pairs of handbook and model")
+    by_handbook = judge_unseen(cases, names, lambda case: case.handbook)
+    report(list(by_handbook), "unseen handbooks")
     for case, chance in unseen if given.errors else ():
         if (chance >= SAME) != case.is_same:
             print(*case[:5], round(chance, 3), sep="\t")
@@ -199,7 +231,7 @@ def main() -> None:
             total = count([(case, chance >= SAME) for case, chance in judged])
             print(f"without {group}: {total.right} of {total.mapped}, {total.same}")
     if given.write:
-        content = fit(cases, names).content()
+        content = fit(cases, names)
         SHIPPED.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 

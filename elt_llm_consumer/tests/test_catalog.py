@@ -6,8 +6,11 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from elt_llm_consumer.catalog import NAMED, CatalogJob
+from elt_llm_consumer.catalog import NAMED, CatalogJob, Cataloguer
+from elt_llm_consumer.corpus import Handbook
+from elt_llm_consumer.linking.model_entities import Entity, EntityModel
 from elt_llm_consumer.product import schema
+from elt_llm_core.config.sections import ConsumerSection
 
 
 @pytest.fixture
@@ -158,3 +161,19 @@ def test_second_run_asks_the_embedder_nothing(made, context, models, aliases):
 )
 def test_schemas_are_schemas(name):
     Draft202012Validator.check_schema(schema(name))
+
+
+def test_a_term_that_two_entities_fit_is_shown_for_neither(store, models):
+    leases = tuple(Entity(name="Ground Lease", domain=one) for one in "AB")
+    cataloguer = Cataloguer(
+        Handbook(store, ["handbook"]),
+        EntityModel(entities=leases),
+        {},
+        models,
+        ConsumerSection(),
+    )
+    for number in range(len(leases)):
+        row = cataloguer.record(number)
+        assert (row["handbook_term"], row["formal_definition"]) == (None, "")
+        assert (row["source"], row["review_status"]) == ("BOTH", "NEEDS_CLARIFICATION")
+        assert "2 entities fit; they are: Ground Lease (A)" in row["mapping_rationale"]

@@ -12,9 +12,8 @@ from elt_llm_consumer.demo import demo_text, run_demo
 from elt_llm_core.config.domain_packs import find_pack
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.jobs import JobContext
+from elt_llm_core.models.factory import build_models
 from elt_llm_core.store import Store
-from elt_llm_core.strategy import Models
-from elt_llm_core.testing import HashEmbedding
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +31,7 @@ def demo(pack, tmp_path_factory):
     folder = tmp_path_factory.mktemp("demo")
     store = Store(folder)
     config = RagConfig()
-    models = Models(embedder=HashEmbedding())
+    models = build_models(config)
     context = JobContext(config, store)
     report = run_demo(pack, context, models)
     before = {name: Path(p).read_bytes() for name, p in report.files.items()}
@@ -92,6 +91,26 @@ def test_mapping_against_gold(demo, gold):
         assert row["mapped_entity"] == (wanted["entity"] or "")
         assert row["entity_domain"] == wanted["domain"]
         assert row["mapping_confidence"] == confidence[wanted["match"]]
+
+
+def test_every_product_maps_alike(demo):
+    mapped = {
+        (row["mapped_entity"], row["entity_domain"], row["term"])
+        for row in json.loads(demo[2]["glossary_json"])
+    }
+    catalog = json.loads(demo[2]["catalog_json"])
+    shown = {
+        (row["entity_name"], domain, row["handbook_term"])
+        for domain, content in catalog.items()
+        for group in (content, *content["subtypes"].values())
+        for row in group["entities"]
+        if row["handbook_term"]
+    }
+    assert shown <= mapped
+    assert len(shown) > 40
+    gaps = json.loads(demo[2]["coverage_json"])["gaps"]
+    pairs = {(one["model_name"], one["handbook_name"]) for one in gaps}
+    assert {(name, term) for name, _, term in shown} <= pairs
 
 
 def test_catalogue_holds_the_whole_model(demo, gold):

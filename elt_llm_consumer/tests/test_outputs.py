@@ -10,7 +10,7 @@ import pytest
 
 from elt_llm_consumer.definitions.definition_records import DefinitionSource
 from elt_llm_consumer.glossary import GlossaryRecord
-from elt_llm_consumer.linking.model_entities import Confidence
+from elt_llm_consumer.linking.term_mapper import Confidence
 from elt_llm_consumer.product import (
     ProductError,
     default_path,
@@ -28,8 +28,9 @@ CONFIDENCES = get_args(Confidence)
 
 PURE = """
 from elt_llm_consumer.definitions.extract import extract_definitions
-from elt_llm_consumer.linking.model_entities import Matcher
+from elt_llm_consumer.linking.mapping_features import to_mapped_term
 from elt_llm_consumer.linking.model_entities import Entity
+from elt_llm_consumer.linking.term_mapper import TermMapper
 from elt_llm_consumer.product import dump_json
 from elt_llm_core.document import Block
 text = (
@@ -40,8 +41,8 @@ block = Block(kind="paragraph", start=0, end=len(text), section="1")
 found = extract_definitions(text, [block])
 entities = [Entity(name=n, domain=d) for n in ("Lease", "Survey", "Plan") for d in "AB"]
 aliases = {"lease": ("tenancy", "days"), "plan": ("days", "survey")}
-matcher = Matcher(entities, aliases)
-pairs = [(f.term, matcher.match(f.term, f.synonyms)) for f in found]
+mapper = TermMapper(entities, aliases=aliases)
+pairs = [(f.term, mapper.map_term(to_mapped_term(f))) for f in found]
 print(dump_json([
     [f.model_dump(mode="json") for f in found],
     [m.model_dump(mode="json") for _, m in pairs],

@@ -1,10 +1,23 @@
 """Terms and entities: one score of many signals; what is ambiguous is never guessed."""
 
+from functools import partial
+
 import pytest
 
-from elt_llm_consumer.linking.mapping_features import MappedTerm, PairSignals
-from elt_llm_consumer.linking.model_entities import NOT_MAPPED, Edge, Entity
-from elt_llm_consumer.linking.term_mapper import TermMapper
+from elt_llm_consumer.definitions.extract import extract_definitions
+from elt_llm_consumer.linking.mapping_features import (
+    SHARED,
+    MappedTerm,
+    PairSignals,
+    to_mapped_term,
+)
+from elt_llm_consumer.linking.model_entities import Edge, Entity
+from elt_llm_consumer.linking.similarity import embed_texts
+from elt_llm_consumer.linking.term_mapper import NOT_MAPPED, OTHER_SENSE, TermMapper
+from elt_llm_core.config.loader import load_config
+from elt_llm_core.document import Block
+from elt_llm_core.models.factory import build_models
+from elt_llm_core.testing import HashEmbedding
 
 ENTITIES = [
     Entity(name="Ground Lease", domain="CONTRACTS", description="A lease of land"),
@@ -40,7 +53,7 @@ def test_a_term_is_mapped_and_the_signals_are_named(
     match = MAPPER.map_term(MappedTerm(term, synonyms))
     assert match.entity is not None
     assert (match.entity.name, match.confidence) == (entity, confidence)
-    assert "same thing with probability 0." in match.rationale
+    assert "same thing with probability " in match.rationale
     assert signal in match.rationale
 
 
@@ -64,19 +77,74 @@ def test_two_terms_may_mean_one_entity():
     assert found[0] == found[1] == ENTITIES[-1]
 
 
+SALT = MappedTerm(
+    "salt", (), "the form of a medicine that an acid makes of it so that it dissolves"
+)
+ROADS = Entity(name="Salt", domain="ROADS", description="Road salt spread in winter")
+DRUGS = Entity(name="Salts", domain="DRUGS", description="Soluble form of a medicine")
+
+
+@pytest.fixture(scope="module")
+def embed():
+    return partial(embed_texts, build_models(load_config(environ={})))
+
+
+def test_a_description_of_another_sense_is_listed_with_the_reason(embed):
+    match = TermMapper([ROADS], embed=embed).map_term(SALT)
+    assert (match.entity, match.ambiguous) == (None, ("Salt (ROADS)",))
+    assert match.rationale.startswith(f"{OTHER_SENSE}: Salt (ROADS), same thing with")
+    assert "its description hardly fits the definition: meaning 0." in match.rationale
+
+
+def test_the_description_tells_namesakes_apart(embed):
+    match = TermMapper([ROADS, DRUGS], embed=embed).map_term(SALT)
+    assert match.entity == DRUGS
+    assert "its description fits the definition: meaning 0." in match.rationale
+
+
+def test_a_terse_description_loses_no_entity(embed):
+    fee = Entity(name="Affiliation Fee", description="Yearly sum paid by a club.")
+    definition = (
+        "the yearly sum that an Aerie pays to the Federation to remain a member"
+    )
+    match = TermMapper([fee], embed=embed).map_term(
+        MappedTerm("Affiliation Fee", (), definition)
+    )
+    assert (match.entity, match.confidence) == (fee, "high")
+
+
+def test_without_a_description_the_embedder_changes_nothing(embed):
+    plain = [one.model_copy(update={"description": ""}) for one in ENTITIES]
+    term = MappedTerm("Tenants", (), "whoever holds a lease")
+    matches = [TermMapper(plain, embed=e).map_term(term) for e in (embed, None)]
+    assert matches[0] == matches[1]
+    assert matches[0].entity == plain[-1]
+    assert "description" not in matches[0].rationale
+
+
+def test_words_that_only_refer_to_a_definition_are_not_compared():
+    text = '"Lease" has the meaning given in section 19 of the Act.'
+    (lease,) = extract_definitions(
+        text, [Block(kind="paragraph", start=0, end=len(text))]
+    )
+    assert to_mapped_term(lease) == MappedTerm("Lease")
+
+
 def signals(term: MappedTerm, edges: tuple[Edge, ...] = ()) -> dict[str, float]:
-    (pair,) = PairSignals(ENTITIES[:1], edges).propose(term)
+    embed = HashEmbedding().embed_array
+    (pair,) = PairSignals(ENTITIES[:1], edges, embed=embed).propose(term)
     return dict(pair[1])
 
 
 def test_texts_and_the_graph_are_signals():
     plain = signals(MappedTerm("Ground Lease"))
-    assert plain["text: shared words"] == plain["graph: neighbours in the definition"]
-    said = MappedTerm("Ground Lease", (), "the right of a tenant to use land")
+    shared, beside = SHARED, "graph: neighbours in the definition"
+    assert plain[shared] == plain[beside] == 0
+    stated = MappedTerm("Ground Lease", (), "the right of a tenant to use land")
     edge = Edge(source="Ground Lease", target="Tenant")
-    assert signals(said)["text: shared words"] > 0
-    assert signals(said)["graph: neighbours in the definition"] == 0
-    assert signals(said, (edge,))["graph: neighbours in the definition"] > 0
+    assert signals(stated)[shared] > 0
+    assert signals(stated)[beside] == 0
+    assert signals(stated, (edge,))[beside] > 0
 
 
 def test_derived_words_are_other_words():

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     )
     from elt_llm_consumer.definitions.extract import extract_definitions
     from elt_llm_consumer.glossary import GlossaryJob, GlossaryRecord
+    from elt_llm_consumer.linking.mapping_features import MappedTerm
     from elt_llm_consumer.linking.model_entities import (
         Entity,
         EntityModel,
-        Match,
-        Matcher,
         read_aliases,
         read_model,
     )
+    from elt_llm_consumer.linking.term_mapper import Match, TermMapper
     from elt_llm_core.config.domain_packs import Pack, find_pack, known_packs, read_pack
 
 __all__ = [
@@ -35,9 +35,10 @@ __all__ = [
     "EntityModel",
     "GlossaryJob",
     "GlossaryRecord",
+    "MappedTerm",
     "Match",
-    "Matcher",
     "Pack",
+    "TermMapper",
     "extract_definitions",
     "find_pack",
     "known_packs",
@@ -63,10 +64,10 @@ __getattr__ = lazy_names(
         "linking.model_entities": [
             "EntityModel",
             "Entity",
-            "Match",
-            "Matcher",
             "read_aliases",
             "read_model",
         ],
+        "linking.mapping_features": ["MappedTerm"],
+        "linking.term_mapper": ["Match", "TermMapper"],
     },
 )

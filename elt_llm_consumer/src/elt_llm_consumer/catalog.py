@@ -31,7 +31,6 @@ from elt_llm_consumer.linking.mentions import MentionIndex
 from elt_llm_consumer.linking.model_entities import (
     Entity,
     EntityModel,
-    Match,
     read_aliases,
     read_model,
 )
@@ -42,6 +41,7 @@ from elt_llm_consumer.linking.similarity import (
     UndecidedTerm,
     review_status,
 )
+from elt_llm_consumer.linking.term_mapper import Match
 from elt_llm_consumer.optional_reader import (
     list_placing_failures,
     open_placer,
@@ -212,6 +212,7 @@ class Cataloguer:
             EntityModel() if self.scope.skip_handbook else model,
             aliases,
             config,
+            self._semantics.texts,
         )
         no_terms = self.scope.skip_handbook or self.scope.is_partial
         self._unmapped = [] if no_terms else self._index.terms_without_entity
@@ -304,9 +305,13 @@ class Cataloguer:
         # What is said of another thing of that name is not said of the entity.
         mapped = self._index.matches(entity) if treatment.is_covered else []
         match = mapped[0].match if mapped else None
+        term, confidence = None, match.confidence if match else ""
+        if match is not None and match.entity is not None:
+            term = mapped[0].entry.term
+        elif is_forced:
+            term, confidence = entity.name, "medium"
         fields, evidence = self._context(entity.name, mapped, is_meant=both)
         fields |= self._static.get(normalise(entity.name), {})
-        is_mapped = match is None and is_forced
         return {
             "fact_sheet_id": entity.fact_sheet_id,
             "entity_name": entity.name,
@@ -314,16 +319,8 @@ class Cataloguer:
             "leanix_description": entity.description
             or (NO_DESCRIPTION if self._whole.has_inventory else NO_INVENTORY),
             **fields,
-            "handbook_term": entity.name
-            if is_mapped
-            else mapped[0].entry.term
-            if mapped
-            else None,
-            "mapping_confidence": "medium"
-            if is_mapped
-            else match.confidence
-            if match
-            else "",
+            "handbook_term": term,
+            "mapping_confidence": confidence,
             "mapping_rationale": self._rationale(entity, match, treatment),
             "review_status": _needs_review(match, treatment),
             **ReviewedRow().model_dump(mode="json"),
@@ -378,7 +375,7 @@ class Cataloguer:
             **fields,
             "handbook_term": entry.term,
             "mapping_confidence": "",
-            "mapping_rationale": "discovered in the handbook; no entity has this name",
+            "mapping_rationale": self._index.rationale_of(entry.term),
             "review_status": review_status(place),
             **ReviewedRow().model_dump(mode="json"),
             "relationships": [],
@@ -428,13 +425,14 @@ class Cataloguer:
 def _defines(entry: GlossaryEntry, match: Match | None, name: str) -> bool:
     """Return whether an entry defines an entity.
 
-    The row of a term without an entity exists because of its definition. The long form
-    of a short form does not define the entity of that name.
+    The row of a term without an entity exists because of its definition. One that
+    several entities fit defines none of them for certain, nor does the long form of a
+    short form define the entity of that name.
     """
     definition = entry.definition
     if match is None:
         return True
-    if fold(definition.definition) == fold(name):
+    if match.entity is None or fold(definition.definition) == fold(name):
         return False
     if definition.source is not DefinitionSource.STATEMENT:
         return True

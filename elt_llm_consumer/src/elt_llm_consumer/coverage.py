@@ -87,9 +87,8 @@ def _entity_gap(entity: Entity, index: TreatmentIndex) -> Gap:
     if not matches:
         return _gap(entity.name, "", "MATCHED", "named, not defined")
     first, *others = dict.fromkeys(one.entry.term for one in matches)
-    how = matches[0].match.rationale.split(":")[0]
     also = f"; also {', '.join(map(repr, others))}" if others else ""
-    return _gap(entity.name, first, "MATCHED", how + also)
+    return _gap(entity.name, first, "MATCHED", matches[0].match.rationale + also)
 
 
 def _gap(
@@ -215,10 +214,12 @@ class CoverageScorer:
     ) -> None:
         self.handbook = handbook
         self.model = model
-        self.index = TreatmentIndex(handbook, model, aliases, config)
+        self._semantics = SemanticIndex(handbook, models)
+        self.index = TreatmentIndex(
+            handbook, model, aliases, config, self._semantics.texts
+        )
         self._aliases = aliases
         self._config = config
-        self._semantics = SemanticIndex(handbook, models)
 
     def items(self) -> list[WorkItem]:
         """Return an item per entity, keyed by handbook, model, aliases and bands."""

@@ -1,6 +1,7 @@
 """The glossary: every term a handbook defines, with its quote and its entity."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -10,12 +11,13 @@ from typing_extensions import override
 from elt_llm_consumer.batch import WorkItem, run_items
 from elt_llm_consumer.corpus import GlossaryEntry, Handbook
 from elt_llm_consumer.definitions.term_relations import TermRelations, relate_terms
-from elt_llm_consumer.linking.mapping_features import MappedTerm
+from elt_llm_consumer.linking.mapping_features import to_mapped_term
 from elt_llm_consumer.linking.model_entities import (
     EntityModel,
     read_aliases,
     read_model,
 )
+from elt_llm_consumer.linking.similarity import embed_texts
 from elt_llm_consumer.linking.term_mapper import TermMapper
 from elt_llm_consumer.optional_reader import open_reader, unread_passages
 from elt_llm_consumer.product import (
@@ -126,7 +128,8 @@ class GlossaryJob(ProductJob):
         if reader is not None and reader.ended_early is not None:
             return reader.ended_early.early_report("glossary")
         context.progress("definitions", len(entries), len(entries))
-        mapper = TermMapper(model.entities, model.edges, aliases)
+        embed = partial(embed_texts, models)
+        mapper = TermMapper(model.entities, model.edges, aliases, embed)
         relations = relate_terms([entry.definition for entry in entries])
 
         def build_row(number: int) -> dict[str, Any]:
@@ -248,14 +251,7 @@ def glossary_record(
     checks = [check_quote(text[start:end], text) for start, end in spans]
     passage = handbook.passage_at(document_id, first)
     resolved = definition.resolved
-    match = mapper.map_term(
-        MappedTerm(
-            definition.term,
-            definition.synonyms,
-            definition.definition,
-            definition.section,
-        )
-    )
+    match = mapper.map_term(to_mapped_term(definition))
     entity = match.entity
     return GlossaryRecord(
         term=definition.term,

@@ -1,18 +1,21 @@
 """Named signals of whether a term and an entity of a model are one thing.
 
-Names are compared as written, by plural, lemma, short form, letters and words; texts
-by the words that the definition shares with the entity's description; the model's graph
-by the names of the entity's domain and neighbours in the definition and its section.
+Names are compared as written, by plural, lemma, short form, letters and words; the
+entity's description with the definition by meaning and by words, which tells senses of
+one name apart; the model's graph by the names of the entity's domain and neighbours in
+the definition and its section.
 """
 
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
-from functools import lru_cache
-from typing import NamedTuple
+from functools import cached_property, lru_cache
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
 
+from elt_llm_consumer.definitions.definition_records import Definition, DefinitionSource
 from elt_llm_consumer.definitions.term_relations import find_genus
 from elt_llm_consumer.definitions.terms import fold, normalise, spellings, variants
 from elt_llm_consumer.linking.model_entities import Edge, Entity
@@ -21,13 +24,32 @@ from elt_llm_core.language.languages import ENGLISH
 from elt_llm_core.language.stop_words import stop_words
 from elt_llm_query.analysis.stems import stem
 
+if TYPE_CHECKING:
+    from elt_llm_consumer.linking.similarity import Vector
+
 Signals = Mapping[str, float]
+Embed = Callable[[Sequence[str]], "Vector"]  # unit vectors of texts
 
 SAME_NAMES = (
     "name: as written", "name: but for the plural", "name: implied spelling",
     "name: alias", "name: synonym of the handbook",
 )  # fmt: skip
 EQUAL = "name: equal"  # in one of these ways; what all of them share is learnt from all
+COMPARED = "description: compared"
+NEAR = "description: near the definition"
+SHARED = "description: words of the definition"
+DESCRIPTION = (COMPARED, NEAR, SHARED)
+# Texts on different subjects: their cosines are 0 with some embedders, .6 with others.
+_UNLIKE = (
+    "Grit that is spread on icy roads in winter",
+    "The person who rents a flat from its owner",
+    "A number that is used once in a protocol",
+    "Piece of music for four string instruments",
+    "Daily amount of a medicine for an adult",
+    "Committee that decides on complaints of players",
+    "Edge of a forest where deer graze at dusk",
+    "Part of the profit that a company pays to its owners",
+)
 _SHORTEST_FUZZY = 5  # letters; shorter names are like each other by chance
 _SPELT_ALIKE = 0.84  # ratio of letters from which a pair is proposed
 _END = 3  # letters
@@ -43,6 +65,16 @@ class MappedTerm(NamedTuple):
     synonyms: tuple[str, ...] = ()
     definition: str = ""
     section: str = ""
+
+
+def to_mapped_term(definition: Definition) -> MappedTerm:
+    """Return a term with the words that define it, not those that refer to them."""
+    words = definition.definition
+    if definition.resolved is not None:
+        words = definition.resolved.text
+    elif definition.source is DefinitionSource.REFERENCE:
+        words = ""
+    return MappedTerm(definition.term, definition.synonyms, words, definition.section)
 
 
 class _FoldedNames(NamedTuple):
@@ -64,6 +96,7 @@ class PairSignals:
         entities: The entities of the model.
         edges: Its relations.
         aliases: Entity name to synonyms.
+        embed: Returns unit vectors; without it no description is compared.
     """
 
     def __init__(
@@ -71,7 +104,9 @@ class PairSignals:
         entities: Iterable[Entity],
         edges: Sequence[Edge] = (),
         aliases: Mapping[str, Sequence[str]] | None = None,
+        embed: Embed | None = None,
     ) -> None:
+        self._senses = Senses(embed) if embed else None
         self._entities = sorted(entities, key=lambda e: e.order)
         self._names = [_names(entity, aliases or {}) for entity in self._entities]
         self._by_name: dict[str, set[int]] = defaultdict(set)
@@ -119,11 +154,60 @@ class PairSignals:
 
     def _describe(self, term: MappedTerm, number: int) -> Signals:
         entity, names = self._entities[number], self._names[number]
+        begins = _begins_with(term.definition, entity.name)
         return {
             **_of_names(term, entity, names),
-            **_of_texts(term, entity),
+            **self._of_description(term, entity),
+            "text: the definition begins with the entity": float(begins),
             **_of_graph(term, self._around[number]),
         }
+
+    def _of_description(self, term: MappedTerm, entity: Entity) -> dict[str, float]:
+        """Return how the entity's description agrees with the term's definition."""
+        if not (self._senses and term.definition and entity.description):
+            return dict.fromkeys(DESCRIPTION, 0.0)
+        stated = stems_of(term.definition) - stems_of(term.name)
+        described = stems_of(entity.description) - stems_of(entity.name)
+        fewer = min(len(stated), len(described)) or 1
+        # With the names: the right sense of "salt" is nearer to "salt" in its meaning.
+        near = self._senses.compare(
+            f"{term.name}: {term.definition}", f"{entity.name}: {entity.description}"
+        )
+        return {COMPARED: 1.0, NEAR: near, SHARED: len(stated & described) / fewer}
+
+
+class Senses:
+    """Compares the meaning of texts by their vectors, on one scale for all embedders.
+
+    Args:
+        embed: Returns unit vectors of texts.
+    """
+
+    def __init__(self, embed: Embed) -> None:
+        self._embed = embed
+        self._vectors: dict[str, Vector] = {}
+
+    def compare(self, text: str, other: str) -> float:
+        """Return 1 for the same text, 0 for texts as unlike as the reference texts.
+
+        Args:
+            text: A text.
+            other: Another one.
+        """
+        cosine = float(self._vector(text) @ self._vector(other))
+        return round((cosine - self._unlike) / max(1 - self._unlike, 1e-6), 4)
+
+    def _vector(self, text: str) -> "Vector":
+        if text not in self._vectors:
+            self._vectors[text] = self._embed([text])[0]
+        return self._vectors[text]
+
+    @cached_property
+    def _unlike(self) -> float:
+        """Return the mean cosine of texts on different subjects."""
+        vectors = self._embed(_UNLIKE)
+        pairs = [float(a @ b) for a, b in combinations(vectors, 2)]
+        return sum(pairs) / len(pairs)
 
 
 def stems_of(name: str) -> frozenset[str]:
@@ -195,20 +279,9 @@ def _keys(term: MappedTerm) -> set[str]:
     return {fold(name) for name in names} - {""}
 
 
-def _of_texts(term: MappedTerm, entity: Entity) -> dict[str, float]:
-    stated = stems_of(term.definition) - stems_of(term.name)
-    described = stems_of(entity.description) - stems_of(entity.name)
-    shared = (
-        len(stated & described) / min(len(stated), len(described) or 1) if stated else 0
-    )
-    genus = find_genus(term.definition)
-    return {
-        "text: shared words": float(min(1.0, shared)) if described else 0.0,
-        "text: described": float(bool(described)),
-        "text: the definition begins with the entity": float(
-            bool(genus) and fold(genus) == fold(entity.name)
-        ),
-    }
+def _begins_with(definition: str, name: str) -> bool:
+    genus = find_genus(definition)
+    return bool(genus) and fold(genus) == fold(name)
 
 
 def _of_graph(term: MappedTerm, around: frozenset[str]) -> dict[str, float]:

@@ -62,12 +62,7 @@ class SemanticIndex:
 
     def texts(self, texts: Sequence[str]) -> Vector:
         """Return unit vectors of documents, shape (n, dimension)."""
-        embedder = as_counting(self._models.embedder)
-        kept = [
-            _truncate(text, embedder.count_tokens, embedder.max_tokens)
-            for text in texts
-        ]
-        return np.asarray(embedder.embed_array(kept), dtype=np.float32)
+        return embed_texts(self._models, texts)
 
     def nearest(self, query: str, k: int) -> list[tuple[float, HandbookPassage]]:
         """Return the `k` best passages of three words or more, best first."""
@@ -78,6 +73,27 @@ class SemanticIndex:
         ]
         order = sorted(eligible, key=lambda i: (-round(float(scores[i]), 6), i))
         return [(float(scores[i]), passages[i]) for i in order[:k]]
+
+
+def embed_texts(models: Models, texts: Sequence[str]) -> Vector:
+    """Return unit vectors of documents, shape (n, dimension).
+
+    Args:
+        models: Their embedder is called.
+        texts: The documents; a long one counts by its beginning.
+
+    Returns:
+        A row for each text.
+
+    Raises:
+        ModelError: If the embedder cannot be reached.
+        EmbedError: If a text has no vector.
+    """
+    embedder = as_counting(models.embedder)
+    kept = [
+        _truncate(text, embedder.count_tokens, embedder.max_tokens) for text in texts
+    ]
+    return np.asarray(embedder.embed_array(kept), dtype=np.float32)
 
 
 def calibrate(cosines: Vector) -> Vector:

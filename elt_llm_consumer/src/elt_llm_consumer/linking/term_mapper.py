@@ -1,48 +1,89 @@
-"""Maps terms of a glossary to entities of a model, with one calibrated score.
+"""Maps terms of a handbook to entities of a model, with one calibrated score.
 
-`mapping_features` proposes pairs and describes them by signals; the weights in
-`mapping_weights.json` (fitted by `benchmarks/mapping_scorer.py`) turn these into the
-probability that term and entity are one thing. A probable entity is mapped. If several
-are about equally probable, all are listed and none is mapped; what is only related is
-listed for the reviewer.
+Glossary, catalogue and coverage all map here. `mapping_features` proposes pairs and
+describes them by signals; the weights in `mapping_weights.json` (fitted by
+`benchmarks/mapping_scorer.py`) turn these into the probability that term and entity are
+one thing. Pairs without a description have weights of their own, fitted as if there
+were no descriptions at all. A probable entity is mapped. If several are about equally
+probable, or an entity has the name but hardly the sense of the term, they are listed
+and none is mapped; what is only related is listed for the reviewer.
 """
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
+
+from pydantic import Field
 
 from elt_llm_consumer.definitions.definition_scorer import DefinitionScorer, to_scorer
 from elt_llm_consumer.linking.mapping_features import (
+    COMPARED,
+    DESCRIPTION,
     EQUAL,
+    NEAR,
+    SAME_NAMES,
+    SHARED,
+    Embed,
     MappedTerm,
     PairSignals,
     Signals,
 )
-from elt_llm_consumer.linking.model_entities import (
-    NOT_MAPPED,
-    Confidence,
-    Edge,
-    Entity,
-    Match,
-)
+from elt_llm_consumer.linking.model_entities import Edge, Entity
+from elt_llm_core.records import Record
 
 WEIGHTS = "mapping_weights.json"
-# On models that the weights had not seen, 165 of 173 pairs above it were the same
-# thing, and 14 were missed; at .5 168 of 178, at .7 161 of 168 (measurements.md).
+NOT_MAPPED = "Not mapped: no entity has this name or alias"
+OTHER_SENSE = "Not mapped: ambiguous, the name fits but the description does not"
+# On models that the weights had not seen, 250 of 263 pairs above it were the same
+# thing, and 29 were missed; at .5 259 of 278, at .7 241 of 250 (measurements.md).
 SAME = 0.6
 RELATED = 0.2  # listed for the reviewer: of ten such pairs about three are the same
-MARGIN = 0.1  # of namesakes; their descriptions move the probability by less
+MARGIN = 0.1  # of namesakes; between two that fit so alike a person decides
 _MOST_LISTED = 5  # entities of a term that is not mapped
 _MOST_SIGNALS = 3
 _OWN_NAME = ("name: as written", "name: but for the plural")
+Confidence = Literal["high", "medium", "low"]
+
+
+class Match(Record):
+    """The entity that a term means, or None. `ambiguous` are labels of other entities.
+
+    `confidence` is high for the entity's own name; medium for another name, or if other
+    entities are probable too; low for both, and for none.
+    """
+
+    entity: Entity | None
+    confidence: Confidence
+    rationale: str
+    ambiguous: tuple[str, ...] = ()
+    fitting: tuple[Entity, ...] = Field(
+        default=(), description="the entity, or those that fit about equally well"
+    )
 
 
 class _Candidate(NamedTuple):
     entity: Entity
     signals: Signals
     probability: float
+
+    @property
+    def has_other_sense(self) -> bool:
+        """Whether the entity has the term's name and an unlike description."""
+        is_named = self.signals[EQUAL] and self.signals[COMPARED]
+        return bool(is_named) and self.probability < SAME
+
+
+class MappingScorer(NamedTuple):
+    """The weights of pairs with a description and a definition, and of all others."""
+
+    described: DefinitionScorer
+    plain: DefinitionScorer
+
+    def choose(self, row: Signals) -> DefinitionScorer:
+        """Return the weights for a pair with these signals."""
+        return self.described if row[COMPARED] else self.plain
 
 
 class TermMapper:
@@ -52,6 +93,7 @@ class TermMapper:
         entities: The entities.
         edges: Their relations.
         aliases: Entity name to synonyms.
+        embed: Returns unit vectors; without it no description is compared.
         scorer: Weights other than the shipped ones.
     """
 
@@ -60,9 +102,10 @@ class TermMapper:
         entities: Iterable[Entity],
         edges: Sequence[Edge] = (),
         aliases: Mapping[str, Sequence[str]] | None = None,
-        scorer: DefinitionScorer | None = None,
+        embed: Embed | None = None,
+        scorer: MappingScorer | None = None,
     ) -> None:
-        self._signals = PairSignals(entities, edges, aliases)
+        self._signals = PairSignals(entities, edges, aliases, embed)
         self._scorer = scorer or load_mapping_scorer()
 
     def map_term(self, term: MappedTerm) -> Match:
@@ -74,50 +117,77 @@ class TermMapper:
         Returns:
             The entity, or None with the entities that a reviewer should look at, most
             probable first; the rationale names the signals with their values.
+
+        Raises:
+            ModelError: If the embedder cannot be reached.
+            EmbedError: If a text has no vector.
         """
         candidates = [
-            _Candidate(entity, row, self._scorer.probability(row))
+            _Candidate(entity, row, self._scorer.choose(row).probability(row))
             for entity, row in self._signals.propose(term)
         ]
         # Rounded, so that the order is that of the model for equal signals.
         candidates.sort(key=lambda c: -round(c.probability, 6))
-        listed = [c for c in candidates if c.probability >= RELATED][:_MOST_LISTED]
         probable = [c for c in candidates if c.probability >= SAME]
         if not probable:
-            return self._match_none(NOT_MAPPED, "perhaps related", listed)
+            return self._match_none(candidates)
         best = probable[0]
         rivals = [c for c in probable if best.probability - c.probability < MARGIN]
         if len(rivals) > 1:
-            reason = f"Not mapped: ambiguous, {len(rivals)} entities fit"
-            return self._match_none(reason, "they are", rivals)
+            reason = f"Not mapped: ambiguous, {len(rivals)} entities fit; they are"
+            fitting = tuple(c.entity for c in rivals)
+            return self._list(reason, rivals).model_copy(update={"fitting": fitting})
         others = tuple(c.entity.label for c in probable[1:])
         rationale = self._explain(best)
         if others:
             rationale += f"; less probable: {', '.join(others)}"
-        confidence = _confidence(best.signals, bool(others))
         return Match(
             entity=best.entity,
-            confidence=confidence,
+            confidence=_confidence(best.signals, bool(others)),
             rationale=rationale,
             ambiguous=others,
+            fitting=(best.entity,),
         )
 
-    def _match_none(
-        self, reason: str, lead: str, listed: Sequence[_Candidate]
-    ) -> Match:
+    def _match_none(self, candidates: Sequence[_Candidate]) -> Match:
+        """List namesakes of another sense, or else what is perhaps related."""
+        namesakes = [c for c in candidates if c.has_other_sense]
+        if namesakes:
+            return self._list(OTHER_SENSE, namesakes)
+        related = [c for c in candidates if c.probability >= RELATED]
+        reason = f"{NOT_MAPPED}; perhaps related" if related else NOT_MAPPED
+        return self._list(reason, related)
+
+    def _list(self, reason: str, candidates: Sequence[_Candidate]) -> Match:
+        listed = candidates[:_MOST_LISTED]
         shown = "; ".join(f"{c.entity.label}, {self._explain(c)}" for c in listed)
         return Match(
             entity=None,
             confidence="low",
-            rationale=f"{reason}; {lead}: {shown}" if listed else reason,
+            rationale=f"{reason}: {shown}" if shown else reason,
             ambiguous=tuple(c.entity.label for c in listed),
         )
 
     def _explain(self, candidate: _Candidate) -> str:
         """Return the probability and the strongest signals with their values."""
         row = candidate.signals
-        named = (n for n in self._scorer.reasons(row, len(row)) if n != EQUAL)
-        signals = [f"{name} {row[name]:.2f}" for name in named][:_MOST_SIGNALS]
+        # How the names are equal is told first; where they are, letters tell no more.
+        equal = [name for name in SAME_NAMES if row[name]]
+        others = [
+            name
+            for name in self._scorer.choose(row).reasons(row, len(row))
+            if name not in (EQUAL, *DESCRIPTION, *SAME_NAMES)
+            and not (equal and name.startswith("name:"))
+        ]
+        signals = [f"{n} {row[n]:.2f}" for n in (*equal, *others)][:_MOST_SIGNALS]
+        if row[COMPARED]:
+            weights = self._scorer.described.weights
+            effect = sum(weights[name].effect(row[name]) for name in (NEAR, SHARED))
+            fits = "fits" if effect >= 0 else "hardly fits"
+            signals.append(
+                f"its description {fits} the definition: meaning {row[NEAR]:.2f}, "
+                f"shared words {row[SHARED]:.2f}"
+            )
         chance = f"same thing with probability {candidate.probability:.2f}"
         return f"{chance} ({', '.join(signals)})" if signals else chance
 
@@ -128,9 +198,13 @@ def _confidence(row: Signals, has_others: bool) -> Confidence:
     return "low" if has_others else "medium"
 
 
+def to_mapping_scorer(content: Mapping[str, Any]) -> MappingScorer:
+    """Return the scorer with the weights of a file's content."""
+    return MappingScorer(**{name: to_scorer(one) for name, one in content.items()})
+
+
 @cache
-def load_mapping_scorer() -> DefinitionScorer:
+def load_mapping_scorer() -> MappingScorer:
     """Return the scorer with the shipped weights."""
-    return to_scorer(
-        json.loads(files(__package__).joinpath(WEIGHTS).read_text("utf-8"))
-    )
+    content = files(__package__).joinpath(WEIGHTS).read_text("utf-8")
+    return to_mapping_scorer(json.loads(content))

@@ -18,13 +18,10 @@ from typing import NamedTuple
 from elt_llm_consumer.corpus import GlossaryEntry, Handbook
 from elt_llm_consumer.definitions.definition_scorer import DefinitionScorer, to_scorer
 from elt_llm_consumer.definitions.terms import fold
+from elt_llm_consumer.linking.mapping_features import Embed, to_mapped_term
 from elt_llm_consumer.linking.mentions import MentionIndex
-from elt_llm_consumer.linking.model_entities import (
-    Entity,
-    EntityModel,
-    Match,
-    Matcher,
-)
+from elt_llm_consumer.linking.model_entities import Entity, EntityModel
+from elt_llm_consumer.linking.term_mapper import Match, TermMapper
 from elt_llm_consumer.treatment.treatment_features import (
     EntityUse,
     Features,
@@ -98,6 +95,7 @@ class TreatmentIndex:
         model: The whole model.
         aliases: Synonyms by entity name.
         config: The bands.
+        embed: Returns unit vectors, by which descriptions are compared.
     """
 
     def __init__(
@@ -106,8 +104,10 @@ class TreatmentIndex:
         model: EntityModel,
         aliases: Mapping[str, Sequence[str]],
         config: ConsumerSection,
+        embed: Embed | None = None,
     ) -> None:
         self._handbook = handbook
+        self._mapper = TermMapper(model.entities, model.edges, aliases, embed)
         self._entities = model.entities
         self._aliases = aliases
         self._config = config
@@ -129,9 +129,9 @@ class TreatmentIndex:
         return self._by_name[key]
 
     def matches(self, entity: Entity) -> list[MatchedEntry]:
-        """Return the definitions whose terms name an entity, best match first.
+        """Return the definitions that are mapped to an entity, best match first.
 
-        They may define another thing of that name; `of` decides it.
+        Also those that several entities fit, whose match has no entity.
         """
         return self._matches.get(entity, [])
 
@@ -150,10 +150,12 @@ class TreatmentIndex:
         return list(firsts.values())
 
     def rationale_of(self, term: str) -> str:
-        """Return why a term of the handbook matches no entity."""
+        """Return why a term of the handbook has no entity, and what is near it."""
         entities = self._entities_of.get(fold(term), [])
         if not entities:
-            return "defined, not modelled"
+            match = self._match_of[fold(term)]
+            listed = f"; {match.rationale}" if match.ambiguous else ""
+            return f"defined, not modelled{listed}"
         names = ", ".join(dict.fromkeys(repr(entity.name) for entity in entities))
         return f"defined, probably as another thing than the entity {names}"
 
@@ -230,15 +232,26 @@ class TreatmentIndex:
         return ModelShare(self._entities, named)
 
     @cached_property
+    def _matched_entries(self) -> list[MatchedEntry]:
+        """Return every definition of the handbook with its match."""
+        return [
+            MatchedEntry(entry, self._mapper.map_term(to_mapped_term(entry.definition)))
+            for entry in self._handbook.entries
+        ]
+
+    @cached_property
+    def _match_of(self) -> dict[str, Match]:
+        """Return the match of the first definition of each folded term."""
+        return {
+            fold(one.entry.term): one.match for one in reversed(self._matched_entries)
+        }
+
+    @cached_property
     def _matches(self) -> dict[Entity, list[MatchedEntry]]:
-        matcher = Matcher(self._entities, self._aliases)
-        by_label = {entity.label: entity for entity in self._entities}
         matches: dict[Entity, list[MatchedEntry]] = {}
-        for entry in self._handbook.entries:
-            match = matcher.match(entry.term, entry.definition.synonyms)
-            others = [by_label[label] for label in match.ambiguous]
-            for entity in [*([match.entity] if match.entity else []), *others]:
-                matches.setdefault(entity, []).append(MatchedEntry(entry, match))
+        for one in self._matched_entries:
+            for entity in one.match.fitting:
+                matches.setdefault(entity, []).append(one)
         for row in matches.values():
             row.sort(key=lambda one: (_RANK[one.match.confidence], *one.entry.order))
         return matches
@@ -297,12 +310,8 @@ def load_scorers() -> tuple[DefinitionScorer, DefinitionScorer]:
 
 
 def _nearest(name: str, terms: Sequence[str]) -> tuple[str, str] | None:
-    """Return the term with the same words or a similar spelling, and the reason."""
+    """Return the term with the most similar spelling, and the reason."""
     key = fold(name)
-    for term in terms:
-        other = fold(term)
-        if len(key.split()) > 1 and sorted(other.split()) == sorted(key.split()):
-            return term, "same words, other order"
     best = max(_spelt_alike(key, terms), default=None)
     return None if best is None else (best[1], f"spelling {best[0]:.2f}")
 
