@@ -1,6 +1,7 @@
 """Coverage: the best evidence decides, all of it is listed, gaps go both ways."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +10,13 @@ import pytest
 from elt_llm_consumer.corpus import Handbook
 from elt_llm_consumer.coverage import CoverageJob, list_gaps
 from elt_llm_consumer.linking.model_entities import Entity, EntityModel
-from elt_llm_consumer.linking.similarity import calibrate
+from elt_llm_consumer.linking.similarity import calibrate, embed_texts
+from elt_llm_consumer.linking.term_mapper import OTHER_SENSE
 from elt_llm_consumer.treatment.treatment_index import TreatmentIndex, verdict
+from elt_llm_core.config.loader import load_config
 from elt_llm_core.config.sections import ConsumerSection
 from elt_llm_core.errors import ModelUnavailableError, UsageError
+from elt_llm_core.models.factory import build_models
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding
 
@@ -160,3 +164,20 @@ def surveyed(context, models, **consumer) -> dict[str, dict]:
     report = job.build(models)(type(context)(config, context.store))
     content = json.loads(Path(report.files["coverage_json"]).read_text())
     return {row["entity_name"]: row for row in content["entities"]}
+
+
+def test_an_entity_described_in_another_sense_is_ambiguous(store):
+    other = Entity(name="Tenant", domain="IT", description="A share of a cloud cluster")
+    own = Entity(name="Ground Lease", description="Right to use land for some years")
+    index = TreatmentIndex(
+        Handbook(store, ["handbook"]),
+        EntityModel(entities=(other, own)),
+        {},
+        ConsumerSection(),
+        partial(embed_texts, build_models(load_config(environ={}))),
+    )
+    assert [index.of(one).verdict for one in (other, own)] == ["THIN", "STRONG"]
+    (reason,) = index.of(other).reasons
+    assert reason.startswith(f"{OTHER_SENSE}: Tenant (IT), ")
+    (gap,) = (one for one in list_gaps([other], index) if one.model_name)
+    assert gap.match.startswith(f"ambiguous: {OTHER_SENSE}")

@@ -61,6 +61,9 @@ class Match(Record):
     fitting: tuple[Entity, ...] = Field(
         default=(), description="the entity, or those that fit about equally well"
     )
+    unlike: tuple[Entity, ...] = Field(
+        default=(), description="have the name, but hardly the sense of the term"
+    )
 
 
 class _Candidate(NamedTuple):
@@ -153,7 +156,9 @@ class TermMapper:
         """List namesakes of another sense, or else what is perhaps related."""
         namesakes = [c for c in candidates if c.has_other_sense]
         if namesakes:
-            return self._list(OTHER_SENSE, namesakes)
+            unlike = tuple(c.entity for c in namesakes)
+            match = self._list(OTHER_SENSE, namesakes)
+            return match.model_copy(update={"unlike": unlike})
         related = [c for c in candidates if c.probability >= RELATED]
         reason = f"{NOT_MAPPED}; perhaps related" if related else NOT_MAPPED
         return self._list(reason, related)

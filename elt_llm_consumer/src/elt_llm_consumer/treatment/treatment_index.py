@@ -111,7 +111,7 @@ class TreatmentIndex:
         self._entities = model.entities
         self._aliases = aliases
         self._config = config
-        self._by_name: dict[str, Treatment] = {}
+        self._treatments: dict[Entity, Treatment] = {}
 
     @cached_property
     def mentions(self) -> MentionIndex:
@@ -123,10 +123,9 @@ class TreatmentIndex:
 
     def of(self, entity: Entity) -> Treatment:
         """Return the verdict on an entity from the words of the handbook."""
-        key = fold(entity.name)
-        if key not in self._by_name:
-            self._by_name[key] = self._decide(entity)
-        return self._by_name[key]
+        if entity not in self._treatments:
+            self._treatments[entity] = self._decide(entity)
+        return self._treatments[entity]
 
     def matches(self, entity: Entity) -> list[MatchedEntry]:
         """Return the definitions that are mapped to an entity, best match first.
@@ -187,6 +186,9 @@ class TreatmentIndex:
         sense, depth = load_scorers()
         score = round(score_of(sense.probability(row), depth.probability(row)), 4)
         band = verdict(score, self._config)
+        if entity in self._unlike and band in VERDICTS[:2]:
+            reason = self._unlike[entity].rationale
+            return Treatment(verdict="THIN", score=self._config.thin, reasons=(reason,))
         reasons = name_reasons(
             row, self.use(entity), sense, is_for=band in VERDICTS[:2]
         )
@@ -244,6 +246,16 @@ class TreatmentIndex:
         """Return the match of the first definition of each folded term."""
         return {
             fold(one.entry.term): one.match for one in reversed(self._matched_entries)
+        }
+
+    @cached_property
+    def _unlike(self) -> dict[Entity, Match]:
+        """Return entities whose name the handbook defines in another sense only."""
+        return {
+            entity: one.match
+            for one in self._matched_entries
+            for entity in one.match.unlike
+            if entity not in self._matches
         }
 
     @cached_property
