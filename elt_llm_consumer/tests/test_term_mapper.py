@@ -71,6 +71,18 @@ def test_what_is_only_related_is_not_mapped(term):
     assert match.rationale.startswith(NOT_MAPPED)
 
 
+def test_aliases_work_both_ways():
+    mapper = TermMapper([Entity(name="Lease")], aliases={"tenancy": ["lease"]})
+    match = mapper.map_term(MappedTerm("Tenancy"))
+    assert match.entity == Entity(name="Lease")
+
+
+def test_the_order_of_entities_does_not_matter():
+    other = TermMapper(ENTITIES[::-1], aliases=ALIASES)
+    for name in ("Survey", "occupier", "Lease"):
+        assert other.map_term(MappedTerm(name)) == MAPPER.map_term(MappedTerm(name))
+
+
 def test_two_terms_may_mean_one_entity():
     names = ("Tenant", "occupier")
     found = [MAPPER.map_term(MappedTerm(name)).entity for name in names]
