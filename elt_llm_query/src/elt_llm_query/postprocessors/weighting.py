@@ -1,6 +1,7 @@
 """Raise or lower scores by the kind, the section and the age of a chunk."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from datetime import date
 from fnmatch import fnmatchcase
@@ -42,7 +43,21 @@ class KindWeight(Postprocessor):
         return weigh(nodes, weight)
 
 
-class SectionWeight(Postprocessor):
+class NodeWeight(Postprocessor, ABC):
+    """Multiplies scores by a weight of each node, best first."""
+
+    @override
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        return weigh(nodes, self._weight)
+
+    @abstractmethod
+    def _weight(self, node: BaseNode) -> float:
+        """Return the weight of a node."""
+
+
+class SectionWeight(NodeWeight):
     """Multiplies scores by the weight of the first pattern that matches the section.
 
     A pattern is words of the section's path, ignoring case; `*` matches anything. A
@@ -57,8 +72,9 @@ class SectionWeight(Postprocessor):
     ) -> list[NodeWithScore]:
         # A step after this one may score anew, and would bring them back.
         kept = [hit for hit in nodes if self._weight(hit.node)]
-        return weigh(kept, self._weight)
+        return super()._postprocess_nodes(kept, query_bundle)
 
+    @override
     def _weight(self, node: BaseNode) -> float:
         section = str(node.metadata.get("section", "")).lower()
         for pattern, own in self.weights.items():
@@ -92,7 +108,7 @@ def priority_of_number(number: float, full: float, low: int, high: int) -> float
     return low + (high - low) * share
 
 
-class NumberWeight(Postprocessor):
+class NumberWeight(NodeWeight):
     """Multiplies scores by the priority of a number of the document, best first.
 
     The number is an attribute, such as a citation count in the metadata of an ingest
@@ -105,11 +121,6 @@ class NumberWeight(Postprocessor):
     high: int = 100
 
     @override
-    def _postprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
-    ) -> list[NodeWithScore]:
-        return weigh(nodes, self._weight)
-
     def _weight(self, node: BaseNode) -> float:
         number = read_number(provenance.attributes(node).get(self.field))
         if number is None:
@@ -129,15 +140,10 @@ def read_number(value: object) -> float | None:
     return number if math.isfinite(number) else None
 
 
-class TrustWeight(CollectionStep):
+class TrustWeight(NodeWeight, CollectionStep):
     """Multiplies scores by the trust in their document, best first."""
 
     @override
-    def _postprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
-    ) -> list[NodeWithScore]:
-        return weigh(nodes, self._weight)
-
     def _weight(self, node: BaseNode) -> float:
         home = self.home(node)
         document = provenance.read(node).document_id
@@ -145,7 +151,7 @@ class TrustWeight(CollectionStep):
         return 1.0 if priority is None else weight_of_priority(priority)
 
 
-class TimeWeight(Postprocessor):
+class TimeWeight(NodeWeight):
     """Halves scores for every `half_life` days before `reference`, best first.
 
     The age is that of the chunk's or document's date; of a year or month, its first
@@ -159,11 +165,6 @@ class TimeWeight(Postprocessor):
     floor: float = 0.0
 
     @override
-    def _postprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
-    ) -> list[NodeWithScore]:
-        return weigh(nodes, self._weight)
-
     def _weight(self, node: BaseNode) -> float:
         day = first_day(provenance.read(node).date)
         if day is None or day >= self.reference:
