@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, cached_property, lru_cache
 from itertools import chain, zip_longest
+from typing import NamedTuple
 
 from elt_llm_query.analysis.lexicon import (
     EXEMPT,
@@ -257,26 +258,53 @@ def _tokens(text: str, names: frozenset[str]) -> Iterator[Token]:
         for word in _TOKEN.finditer(plain)
     ]
     content = [(word, key, role) for word, key, role in words if key]
-    before = plain[: content[0][0].start()] if content else ""
+    before = _read_gap(plain[: content[0][0].start()] if content else "")
     opens = True
     for (word, key, role), after in zip_longest(content, content[1:]):
-        gap = plain[word.end() : after[0].start()] if after else "."
+        gap = _read_gap(plain[word.end() : after[0].start()] if after else ".")
         yield Token(
             _WRITTEN.get(key, word[0]),
             key,
             role,
-            attached=bool(_ONLY_SPACE.fullmatch(gap)),
-            closes=bool(_CLAUSE_END.search(gap)),
-            joins=bool(_JOIN.search(gap)),
-            definite=bool(_DEFINITE.search(before)),
+            attached=gap.attached,
+            closes=gap.closes,
+            joins=gap.joins,
+            definite=before.definite,
             opens=opens,
-            refers=bool(_PRONOUN.search(gap)),
-            turns=bool(_CONTRAST.search(gap)),
-            ends=bool(_SENTENCE_END.search(gap)),
+            refers=gap.refers,
+            turns=gap.turns,
+            ends=gap.ends,
         )
         before = gap
         # "Never open", "do not open": the verb opens the clause too.
-        opens = bool(_BEFORE_VERB.search(gap)) or (opens and key == "not")
+        opens = gap.opens or (opens and key == "not")
+
+
+class _Gap(NamedTuple):
+    """What the characters between two content words mean; see `Token`."""
+
+    attached: bool
+    closes: bool
+    joins: bool
+    definite: bool
+    opens: bool
+    refers: bool
+    turns: bool
+    ends: bool
+
+
+@lru_cache(maxsize=4096)  # nearly all are a space or a few stop words
+def _read_gap(gap: str) -> _Gap:
+    return _Gap(
+        attached=_ONLY_SPACE.fullmatch(gap) is not None,
+        closes=_CLAUSE_END.search(gap) is not None,
+        joins=_JOIN.search(gap) is not None,
+        definite=_DEFINITE.search(gap) is not None,
+        opens=_BEFORE_VERB.search(gap) is not None,
+        refers=_PRONOUN.search(gap) is not None,
+        turns=_CONTRAST.search(gap) is not None,
+        ends=_SENTENCE_END.search(gap) is not None,
+    )
 
 
 def _classify(word: str, names: frozenset[str]) -> tuple[str, WordRole]:
