@@ -166,8 +166,9 @@ def closeness(terms: Iterable[str], stem_list: Sequence[str]) -> float:
     """
     wanted = sorted(terms)
     matched: dict[str, list[str]] = {}
+    different = set(stem_list)
     for term in wanted:
-        for one in alike(term, set(stem_list)):
+        for one in alike(term, different):
             matched.setdefault(one, []).append(term)
     places = [(i, term) for i, s in enumerate(stem_list) for term in matched.get(s, ())]
     there = {term for _, term in places}

@@ -3,14 +3,18 @@
 from collections.abc import Sequence
 from functools import partial
 
-from elt_llm_core.results import QueryResult, Status
+from elt_llm_core.results import Citation, QueryResult, Status
 from elt_llm_core.store import Store
-from elt_llm_query.analysis.follow_up import NamedThing, names_a_thing, telling_stems
-from elt_llm_query.conversation.contextualise import (
+from elt_llm_query.analysis.follow_up import (
+    NamedThing,
+    names_a_thing,
+    stems_of,
+    telling_stems,
+)
+from elt_llm_query.conversation.contextualise import Understood
+from elt_llm_query.conversation.exchanges import (
     Exchange,
-    Understood,
     count_mentions,
-    is_about,
     last_answered,
     named_things,
 )
@@ -93,3 +97,18 @@ class SubjectCheck:
                 ):
                     return False
         return True
+
+
+def is_about(citation: Citation, text: str, titles: str, subject: str) -> bool:
+    """Return whether a cited passage is about a subject.
+
+    Args:
+        citation: The citation.
+        text: The whole chunk.
+        titles: Title and name of its document.
+        subject: Its words must all be in the passage, its headings or its titles.
+    """
+    passage = f"{text} {citation.section} {citation.document} {titles}".replace(
+        "_", " "
+    )
+    return stems_of(subject) <= stems_of(passage)

@@ -15,7 +15,7 @@ from elt_llm_core.results import QueryResult
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_query.caching.semantic_cache import SemanticCache
-from elt_llm_query.conversation.contextualise import Exchange, exchanges_of
+from elt_llm_query.conversation.exchanges import Exchange, exchanges_of
 from elt_llm_query.conversation.source_numbers import (
     NumberedSource,
     answer_message,

@@ -50,7 +50,6 @@ from elt_llm_query.conversation.branch import Branch, BranchState
 from elt_llm_query.conversation.contextualise import (
     CONTEXTUALISERS,
     Contextualiser,
-    Exchange,
     Understood,
     understand_part,
 )
@@ -59,6 +58,7 @@ from elt_llm_query.conversation.courtesy import (
     reply_to,
     without_courtesy,
 )
+from elt_llm_query.conversation.exchanges import Exchange
 from elt_llm_query.conversation.join import join_results
 from elt_llm_query.conversation.model_steps import ModelSteps
 from elt_llm_query.conversation.subject_check import SubjectCheck
