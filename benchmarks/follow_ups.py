@@ -1,7 +1,7 @@
 """Follow-ups: how many are resolved, asked back, and answered wrongly.
 
     python benchmarks/follow_ups.py --data-dir ROOT [--show] [--config FILE]
-        [--set seen|held|fresh|late|late-held]
+        [--set seen|held|fresh|late|late-held|new|last]
 
 No model is asked unless the configuration FILE names one, for example
 `models: {llm_strategy: gguf, llm_options: {model_path: model.gguf}}`.
@@ -19,6 +19,12 @@ made, those of `fresh` were written afterwards and are about other documents. `l
 `late-held` are about documents of their own, written before the rules were changed for
 the former: `nist` (NIST SP 800-63-4), `colds` (three reviews), `adgm` (the rule books
 AML, CIB and FUNDS), `telecom`, `imf` and `veterans` (pages of `reading_dev`).
+`new` and `last` were written by people who did not know the rules: the former over
+`general` and `markets` (the rule books GEN and MKT), `earnings` (two press releases of
+`financebench`), `papers` (five papers of `reading_dev`) and `guides` (style guide and
+README of the rules), the latter, after the rules were changed for the former, over
+`funds` (FUNDS), `filing` (a quarterly report), `device` (`p230014b`, `imf`), `identity`
+(NIST SP 800-63C) and `lipitor`.
 
 Wrong is an answer about something else than is meant, or to what nobody can know. R@5
 says whether one of the first five sources has the passage, for the question as it was
@@ -38,7 +44,7 @@ from elt_llm_query.analysis.follow_up import stems_of
 from elt_llm_query.conversation.turn import ChatResult
 
 CASES = Path(__file__).with_suffix(".tsv")
-SETS = ["seen", "held", "fresh", "late", "late-held", ""]
+SETS = ["seen", "held", "fresh", "late", "late-held", "new", "last", ""]
 ANSWERED = {Status.ANSWERED, Status.PARTIAL}
 FIRST = 5
 

@@ -46,12 +46,21 @@ _NOTHING_ASKED = re.compile(
     r"|any\s*(?:thing|one|body)\s+else)(?:\s+(?:exactly|please|again|that|this))*\W*$",
     re.IGNORECASE,
 )
+# "And to resolve them?" replaces a part of the question before; which, is not certain.
+_INFINITIVE = re.compile(
+    rf"^\W*(?:(?:and|but|or|so)\b[\s,]*)?to\s+(?!(?:{_AUX}|{_DETERMINER})\b)[a-z]+\b"
+    rf"(?!.*\b(?:{_AUX})\b)",
+    re.IGNORECASE,
+)
 _PRONOUN = re.compile(
     r"\b(?P<they>they|them|their|theirs|themselves)\b"
     r"|\b(?P<he>he|him|his|himself|she|her|hers|herself)\b|\b(?P<it>it|its|itself)\b",
     re.IGNORECASE,
 )
 _POSSESSIVE = {"its", "their", "his", "her"}
+# "How many of its shares did Acme buy?": the owner follows the verb.
+_OWNER_FOLLOWS = re.compile(rf"[^,;?]*?\b(?:{_AUX})\s+(?:the\s+)?[A-Z]\w")
+_VERB = re.compile(rf"\b(?:{_AUX})\b", re.IGNORECASE)
 # "Is it allowed to", "does it rain", "how long does it take": "it" has no referent.
 _EXPLETIVE = re.compile(
     rf"\b(?:{_AUX})\s+it\s+(?:\w+\s+){{1,3}}(?:to|that|if|for)\b"
@@ -164,6 +173,7 @@ class Dependence:
         end: Their end.
         plural: Whether they refer to several things.
         possessive: Whether a noun that they own follows.
+        personal: Whether they refer to one person: "he", "her".
         noun: The noun of a demonstrative or a bare noun.
         elliptic: Whether a bare noun is the whole question: "And the fee?"
         rival: Whether the question names a thing before them that may own the noun.
@@ -175,6 +185,7 @@ class Dependence:
     end: int = 0
     plural: bool = False
     possessive: bool = False
+    personal: bool = False
     noun: str = ""
     elliptic: bool = False
     rival: bool = False
@@ -214,7 +225,7 @@ def find_dependence(question: str) -> Dependence:
     Returns:
         The first such words; `INDEPENDENT` if the question is complete.
     """
-    if _NOTHING_ASKED.match(question):
+    if _NOTHING_ASKED.match(question) or _INFINITIVE.match(question):
         return _fragment(question)
     for find in (_find_pronoun, _find_demonstrative, _find_other, _find_bare_noun):
         dependence = find(question)
@@ -352,10 +363,12 @@ def _find_pronoun(question: str) -> Dependence:
         expletive = (m.span() for m in _EXPLETIVE.finditer(question))
         if any(start <= match.start() < end for start, end in expletive):
             continue
-        before = question[: match.start()]
-        if _has_antecedent(before, is_it=bool(match["it"])):
+        before, after = question[: match.start()], question[match.end() :]
+        owns = word in _POSSESSIVE and re.match(r"\s+\w", after)
+        if _has_antecedent(before, is_it=bool(match["it"])) or (
+            owns and not _VERB.search(before) and _OWNER_FOLLOWS.match(after)
+        ):
             continue
-        owns = word in _POSSESSIVE and re.match(r"\s+\w", question[match.end() :])
         return Dependence(
             Pointer.PRONOUN,
             match[0],
@@ -363,6 +376,7 @@ def _find_pronoun(question: str) -> Dependence:
             match.end(),
             plural=bool(match["they"]),
             possessive=bool(owns),
+            personal=bool(match["he"]),
             rival=len(_telling(before)) > 1,
         )
     return INDEPENDENT

@@ -35,6 +35,7 @@ from elt_llm_query.analysis.follow_up import (
     stems_of,
     without_lead,
 )
+from elt_llm_query.analysis.question_phrase import continue_question, is_question_phrase
 from elt_llm_query.conversation.courtesy import find_courtesy
 from elt_llm_query.conversation.exchanges import (
     Exchange,
@@ -117,13 +118,16 @@ class ByRules(Contextualiser):
         self, message: str, history: Sequence[Message], exchanges: Sequence[Exchange]
     ) -> Understood:
         dependence = find_dependence(message)
+        last = last_asked(exchanges)
+        if is_question_phrase(message):
+            fragment = Dependence(Pointer.FRAGMENT, message.strip().rstrip("?!. "))
+            return _continue(message, last) or _ask_back(message, fragment, ())
         if dependence.kind is Pointer.NONE:
             return _of_one_thing(message, exchanges) or Understood(
                 without_lead(message)
             )
         if not exchanges and dependence.kind is Pointer.PRONOUN and dependence.rival:
             return Understood(message)  # "Where does the Board have its seat?"
-        last = last_asked(exchanges)
         sure = _read(message, dependence, last, weak=False)
         if len(sure) == 1:
             return _take_over(sure[0], last)
@@ -267,6 +271,20 @@ def understand_part(text: str, before: str) -> Understood:
     return Understood(question, subject=referent.text)
 
 
+def _continue(message: str, last: Exchange | None) -> Understood | None:
+    """Return "By when?" with the clause of the last question, or None."""
+    if last is None or len(split_parts(last.question)) > 1:
+        return None
+    if not _is_whole(last.question):
+        return None
+    question = continue_question(message, last.question)
+    if question is None:
+        return None
+    things = [t.text for t in find_candidates(last.question, last.titles)]
+    subject, *others = things or [""]
+    return Understood(question, subject=subject, kept=tuple(others))
+
+
 def _of_one_thing(message: str, exchanges: Sequence[Exchange]) -> Understood | None:
     """Return the question behind "N5?" or "Compassionate leave?", or None.
 
@@ -289,7 +307,10 @@ def _refer(
     """Return the message with its referents, if they are certain."""
     if dependence.kind is Pointer.FRAGMENT:
         return None
-    referent = choose_referent(dependence, named_things(last))
+    named = find_candidates(last.question, last.titles) if last else ()
+    # Which of several names is a person's is not known.
+    unsure = dependence.personal and len(named) > 1
+    referent = None if unsure else choose_referent(dependence, named_things(last))
     if dependence.kind is Pointer.BARE_NOUN:
         if not dependence.elliptic and _is_new(dependence, last, referent):
             return Understood(message)

@@ -1,0 +1,92 @@
+"""Follow-ups that are only a question phrase: "By when?", "At what cost?".
+
+They ask something else of what the question before says: its clause follows their
+phrase. "May a member bring guests? How often?" asks "How often may a member bring
+guests?".
+"""
+
+import re
+
+from elt_llm_query.analysis.follow_up import without_lead
+from elt_llm_query.analysis.lexicon import AUXILIARIES, TIME_UNITS
+from elt_llm_query.analysis.stems import words
+
+LONGEST = 7  # words of a phrase; a longer one has a verb of its own
+_AUX = "|".join(sorted(AUXILIARIES))
+_BEFORE = """
+    about after against at before between by during for from in of on since to under
+    until upon with within without
+    """.split()  # noqa: SIM905 - reads better
+# "Who pays?" has a verb; "How come?" and "Why not?" ask for no part of the clause.
+_PHRASE = re.compile(
+    rf"(?:(?:{'|'.join(_BEFORE)})\s+(?:what|which|whom|whose|when|where|how)\b"
+    r"|(?:how\s+(?!come\b|so\b|about\b)\w+|why(?!\s+not\b)|when|where)\b)",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(
+    rf"\W*(?P<asked>[^,;]*?)\s*\b(?P<verb>{_AUX})\s+(?P<rest>.+?)\W*$", re.IGNORECASE
+)
+_NOUN = re.compile(r"(?:how\s+(?:many|much)|what|which)\s+(?P<noun>.+)", re.IGNORECASE)
+_SUBJECT = re.compile(
+    r"(?:an?|the|my|your|our|any|every|each|some|no|all|i|we|you|he|she|it|they)\b"
+)
+
+
+def continue_question(message: str, last: str) -> str | None:
+    """Return the question of a question phrase about the clause of the question before.
+
+    Args:
+        message: The message as it was written, such as "And at what cost?".
+        last: The complete question before it.
+
+    Returns:
+        A complete question; None if the message is no mere question phrase, asks the
+        same again, or the clause cannot stand without what the last question asks for.
+    """
+    phrase, before = _bare(message), without_lead(last)
+    if not is_question_phrase(message) or _opening(before) == _opening(phrase):
+        return None
+    clause = _CLAUSE.match(before)
+    if clause is None:
+        return None
+    subject, rest = _complete(clause["asked"], clause["rest"])
+    if rest is None:
+        return None
+    return " ".join(filter(None, (phrase, clause["verb"].lower(), subject, rest))) + "?"
+
+
+def is_question_phrase(message: str) -> bool:
+    """Return whether a message is a question word with its phrase, without a verb."""
+    phrase = _bare(message)
+    several = words(phrase.lower())
+    is_short = len(several) <= LONGEST and not AUXILIARIES & {*several}
+    return bool(is_short and _PHRASE.match(phrase))
+
+
+def _bare(message: str) -> str:
+    return without_lead(message).strip(" ?!.")
+
+
+def _opening(question: str) -> tuple[str, ...]:
+    """Return the first two words: "How long?" asks the same as "How long may …?"."""
+    return tuple(words(question.lower())[:2])
+
+
+def _complete(asked: str, rest: str) -> tuple[str, str | None]:
+    """Return the subject and the rest of a clause without its question phrase.
+
+    The noun that the question asked for is the subject or the object: "How many shares
+    did X buy?". It goes back to its place, except for a measure such as "days".
+    """
+    several = words(asked.lower())
+    noun = _NOUN.match(asked)
+    if not several or several[0] in {"why", "when", "where", *_BEFORE}:
+        return "", rest
+    if noun is None:  # "How often may …?" needs none; "Who may …?" has no subject left
+        return "", rest if several[0] == "how" else None
+    if {*words(noun["noun"].lower())} <= TIME_UNITS:
+        return "", rest
+    if rest[:1].isupper() or _SUBJECT.match(rest):
+        return "", f"{rest} {noun['noun']}"
+    article = "the " if several[0] in {"what", "which"} else ""
+    return f"{article}{noun['noun']}", rest

@@ -1,0 +1,111 @@
+"""Follow-ups that are only a question phrase."""
+
+import pytest
+
+from elt_llm_core.conversation import Message, Speaker
+from elt_llm_core.results import Status
+from elt_llm_query.analysis.question_phrase import (
+    continue_question,
+    is_question_phrase,
+)
+from elt_llm_query.conversation.contextualise import ByRules, Exchange
+
+LENT = "May a member of the Larch Library lend a map to a guest?"
+BOUGHT = "How many shares of its common stock did Acme buy in 2022?"
+
+
+@pytest.mark.parametrize(
+    ("message", "last", "question"),
+    [
+        ("And for how long?", LENT, f"For how long may {LENT[4:]}"),
+        ("Why?", LENT, f"Why may {LENT[4:]}"),
+        ("How far in advance?", LENT, f"How far in advance may {LENT[4:]}"),
+        (
+            "Under what licence?",
+            "At which address is the code kept?",
+            "Under what licence is the code kept?",
+        ),
+        (
+            "At what cost?",
+            BOUGHT,
+            "At what cost did Acme buy in 2022 shares of its common stock?",
+        ),
+        (
+            "By when?",
+            "How many days does the Board consider adequate?",
+            "By when does the Board consider adequate?",
+        ),
+        (
+            "Why?",
+            "What percentage of the shares must be in public hands?",
+            "Why must the percentage of the shares be in public hands?",
+        ),
+    ],
+)
+def test_a_question_phrase_asks_about_the_clause_of_the_question_before(
+    message, last, question
+):
+    assert continue_question(message, last) == question
+
+
+@pytest.mark.parametrize(
+    ("message", "last"),
+    [
+        ("How long?", "How long may a map be lent?"),  # asks the same again
+        ("By when?", "Who must return the map?"),  # its subject is not known
+        ("Where?", "What must the report contain?"),
+        ("Why?", "Describe the loan of maps."),
+        ("Who pays?", LENT),
+        ("How come?", LENT),
+        ("Why not?", LENT),
+        ("How long is a loan?", LENT),
+    ],
+)
+def test_what_cannot_be_continued_is_not(message, last):
+    assert continue_question(message, last) is None
+
+
+@pytest.mark.parametrize(
+    ("message", "is_phrase"),
+    [
+        ("At what cost?", True),
+        ("and how often?", True),
+        ("When is it due?", False),
+        ("Larch?", False),
+        ("What about oak?", False),
+    ],
+)
+def test_a_question_phrase_has_no_verb(message, is_phrase):
+    assert is_question_phrase(message) is is_phrase
+
+
+def understand(message, last):
+    """What a message means after an answered question."""
+    history = [
+        Message(role=Speaker.USER, text=last),
+        Message(role=Speaker.ASSISTANT, text="An answer.", status=Status.ANSWERED),
+    ]
+    exchange = Exchange(question=last, status=Status.ANSWERED, text=last)
+    return ByRules().contextualise(message, history, [exchange])
+
+
+def test_the_answer_must_be_about_what_the_question_before_names():
+    understood = understand("For how long?", LENT)
+    assert understood.question == f"For how long may {LENT[4:]}"
+    assert "Larch Library" in (understood.subject, *understood.kept)
+
+
+@pytest.mark.parametrize(
+    ("message", "last"),
+    [
+        ("How many altogether?", "How many maps does the Larch Library lend?"),
+        ("And to return them?", "How many days has a member to ask for the maps?"),
+        ("Where does he live?", "Must the Chief Warden tell the Larch Library?"),
+    ],
+)
+def test_what_is_not_certain_is_asked_back(message, last):
+    assert understand(message, last).unclear
+
+
+def test_a_possessive_before_its_owner_is_complete():
+    assert not ByRules().contextualise(BOUGHT, [], []).unclear
