@@ -10,6 +10,7 @@ from elt_llm_consumer.definitions import patterns
 from elt_llm_consumer.definitions.cues import points
 from elt_llm_consumer.definitions.definition_records import DefinitionSource
 from elt_llm_consumer.definitions.proposals import DefinitionProposal, Way
+from elt_llm_consumer.definitions.term_windows import describe_window
 from elt_llm_consumer.definitions.terms import WORD, fold, fold_word
 from elt_llm_consumer.definitions.usage import Usage, heading_names
 
@@ -128,6 +129,7 @@ def describe_all(
         row |= _of_term(candidate, key, usage)
         row |= _of_sentence(candidate)
         row |= _of_place(candidate, key)
+        row |= describe_window(candidate, key)
         rows.append(row | _together(row))
     return rows
 

@@ -228,6 +228,8 @@ _QUOTED = re.compile(
     r"[\"\u201c](?P<term>[A-Za-z][\w'\u2019/-]*(?:\s+[\w'\u2019/-]+){0,3})[\"\u201d]"
 )
 _VERBS = re.compile(rf"(?:{AUXILIARY}|{LEXICAL})")
+# "3.18.1. Purpose", also behind the title of the entry; "1.5 metres" has no full stop.
+_CONTENTS = re.compile(r"(?:.*\s:\s+)?\d+(?:\.\d+)+\.(?:\s+\S+){0,8}")
 _NO_START = (
     patterns.NOT_FIRST
     | patterns.ADDRESS
@@ -288,11 +290,23 @@ def _without_duplicates(
     first: dict[
         tuple[str, str, str, tuple[tuple[int, int], ...]], DefinitionProposal
     ] = {}
-    for one in candidates:
+    for one in filter(_is_whole, candidates):
         term = fold(one.definition.term)
         if one.way is Way.STATED or (term, one.at) not in stated:
             first.setdefault((term, one.way, one.verb, one.definition.spans), one)
     return list(first.values())
+
+
+def _is_whole(candidate: DefinitionProposal) -> bool:
+    """Whether neither the term is cut nor the words are a line of the contents.
+
+    The number of a footnote is no term, and "calcium) tablets" is cut at a bracket. A
+    table of contents of an HTML page is a definition list: "/tmp", "3.18.1. Purpose".
+    """
+    term = candidate.definition.term
+    if term.count("(") != term.count(")") or term.isdecimal():
+        return False
+    return not _CONTENTS.fullmatch(candidate.definition.definition.strip())
 
 
 def _from_rules(

@@ -147,6 +147,24 @@ def _folded_words(text: str) -> Sequence[tuple[int, int, str]]:
     ]
 
 
+def find_folded(key: str, text: str) -> tuple[int, int] | None:
+    """Return where a text first has a phrase, in whole words.
+
+    Args:
+        key: The phrase, folded.
+        text: The text as it is written.
+
+    Returns:
+        Start and end, or None.
+    """
+    words, wanted = _folded_words(text), key.split()
+    size = len(wanted)
+    for at in range(len(words) - size + 1) if wanted else ():
+        if [word for _, _, word in words[at : at + size]] == wanted:
+            return words[at][0], words[at + size - 1][1]
+    return None
+
+
 def spellings(name: str) -> tuple[str, ...]:
     """Return other spellings that a name of a model implies, sorted.
 
