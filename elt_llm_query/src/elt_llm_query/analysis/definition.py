@@ -15,6 +15,7 @@ PLAIN = 0.9  # grade from which the form alone makes a text a definition
 TOLD = 0.7  # grade from which it is preferred to texts that only use the term
 _SHORTEST_PLURAL = 4  # letters
 
+_PLURAL = re.compile(r"(?<=[^s\W])s$", re.IGNORECASE)
 _NUMBER = r"\(?[A-Za-z]{0,2}\d[\w.]*\+*[).]?|\(?[a-z]\)"
 _LEAD = r"(?:for\s+the\s+purposes?\s+of|in|under)\s+(?:this|these)\b[^,\n]{1,60},\s*"
 _OPENING = (
@@ -78,7 +79,13 @@ def defined_inside(term: str, text: str, wordings: Sequence[str] = ()) -> bool:
     """
     if not words(term):
         return False
-    return _is_worded(term, text, wordings) or any(
+    if _is_worded(term, text, wordings):
+        return True
+    # Most texts lack a word of the term, which this detects at a fifth of the cost.
+    folded = text.casefold()
+    if not all(word in folded for word in _single_words(term)):
+        return False
+    return any(
         _grade_of(opening.lastgroup) >= PLAIN
         for name in re.finditer(_name(term), text, re.IGNORECASE)
         if (opening := _opening_pattern(term).match(text[_begin(text, name.start()) :]))
@@ -133,9 +140,17 @@ def _name(term: str) -> str:
 
 
 def _either_number(word: str) -> str:
-    plural = re.compile(r"(?<=[^s\W])s$", re.IGNORECASE)
-    single = plural.sub("", word) if len(word) >= _SHORTEST_PLURAL else word
-    return re.escape(single) + r"(?:s|es)?"
+    return re.escape(_without_plural(word)) + r"(?:s|es)?"
+
+
+@lru_cache(maxsize=64)
+def _single_words(term: str) -> tuple[str, ...]:
+    """Return the words of the term in one case, without the s of a plural."""
+    return tuple(_without_plural(word).casefold() for word in words(term))
+
+
+def _without_plural(word: str) -> str:
+    return _PLURAL.sub("", word) if len(word) >= _SHORTEST_PLURAL else word
 
 
 def _named_later(term: str, text: str) -> float:

@@ -93,10 +93,10 @@ class ReferenceLists(CollectionStep):
         noted: list[NodeWithScore] = []
         for hit in nodes:
             home = self.home(hit.node)
-            document = provenance.read(hit.node).document_id
             if home is None or not may_hold_marks(_text(hit.node)):
                 noted.append(hit)
                 continue
+            document = provenance.read(hit.node).document_id
             if document not in counts:
                 counts[document] = count_references(home.document_text(document))
             known = {REFERENCES_KEY: counts[document]}
@@ -234,6 +234,6 @@ class NamesakeLookUp(CollectionStep):
 
 def _sheet_name(node: BaseNode) -> str:
     """Return the case-folded name of a fact sheet; empty for any other chunk."""
-    if provenance.read(node).kind != BlockKind.FACT_SHEET:
+    if node.metadata.get("kind") != BlockKind.FACT_SHEET:
         return ""
     return read(node.get_content().partition("\n")[0]).folded_line

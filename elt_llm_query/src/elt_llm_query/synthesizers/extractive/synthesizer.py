@@ -241,13 +241,11 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
 
         Rows that `where` excludes are not added.
         """
-        vectors = stored_vectors(collections)
-        beside = [step.over(collections, where) for step in self._beside]
-        lists = ListReader(collections, where)
-        over = ExtractiveSynthesizer(
-            self._embedder, self.limits, vectors, beside, lists
-        )
-        return over.with_wordings(self._wordings)
+        changed = copy(self)  # LlamaIndex takes a while to make a new one
+        changed._vectors = stored_vectors(collections)  # noqa: SLF001 - of its own class
+        changed._beside = [s.over(collections, where) for s in self._beside]  # noqa: SLF001
+        changed._lists = ListReader(collections, where)  # noqa: SLF001
+        return changed
 
     def with_wordings(self, wordings: Sequence[str]) -> "ExtractiveSynthesizer":
         """Return this synthesizer with further forms of a definition.

@@ -10,7 +10,6 @@ from dataclasses import replace
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from typing_extensions import override
 
-from elt_llm_core import provenance
 from elt_llm_core.document import BlockKind
 from elt_llm_query.analysis.question import QuestionAnalysis
 from elt_llm_query.analysis.read_sentence import read, sentences
@@ -63,7 +62,7 @@ class TableRows(CollectionStep):
 
 
 def _is_row(hit: NodeWithScore) -> bool:
-    return provenance.read(hit.node).kind == BlockKind.TABLE_ROW
+    return bool(hit.node.metadata.get("kind") == BlockKind.TABLE_ROW)
 
 
 def read_tables(passages: Sequence[Passage]) -> list[Passage]:
