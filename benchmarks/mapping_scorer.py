@@ -85,7 +85,7 @@ def read_terms(corpus: Corpus, handbook: str, data: Path) -> list[MappedTerm]:
         lines = (data / f"gold/{gold[handbook]}.jsonl").read_text(encoding="utf-8")
         rows = [json.loads(line) for line in lines.splitlines()]
         return [
-            MappedTerm(r["term"], tuple(r["synonyms"]), r["definition"], r["section"])
+            MappedTerm(r["term"], tuple(r["synonyms"]), r["definition"])
             for r in rows
             if r["definition"]
         ]
@@ -111,7 +111,7 @@ def read_cases(corpus: Corpus, data: Path) -> Iterator[Case]:
         known = corpus.model(model)
         pack = find_pack(model) if model in known_packs() else None
         aliases = read_aliases(pack.aliases_file) if pack else {}
-        signals = PairSignals(known.entities, known.edges, aliases, corpus.embed)
+        signals = PairSignals(known.entities, aliases, corpus.embed)
         for term in terms[handbook]:
             for entity, row in signals.propose(term):
                 label = judged.get((term.name, entity.name))

@@ -36,7 +36,7 @@ SHEETS = {
              {"display_name": "Contracts / Leases / Ground Lease"}),
             ("3", "DataObject", "Leases", "", {"display_name": "Contracts / Leases"}),
             ("4", "Application", "Rent/Ledger", "", {"display_name": "Rent/Ledger"}),
-            ("5", "Application", "Tenants", "People.", {}),
+            ("5", "Application", "Tenants", "A person who holds a lease.", {}),
             ("6", "Interface", "", "no name", {}),
             ("7", "Interface", "...", "no letters", {}),
         )
@@ -211,7 +211,8 @@ def test_an_inventory_alone_is_a_model(job, sources, models):
             for e in catalog["UNASSIGNED"]["entities"]
             if e["entity_name"] == "Tenants"
         ]
-        assert (tenants["source"], tenants["leanix_description"]) == ("BOTH", "People.")
+        assert tenants["source"] == "BOTH"
+        assert tenants["leanix_description"] == "A person who holds a lease."
     if job is CoverageJob:
         assert report.counts["strong"] >= 2
 

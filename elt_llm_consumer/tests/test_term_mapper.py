@@ -11,7 +11,7 @@ from elt_llm_consumer.linking.mapping_features import (
     PairSignals,
     to_mapped_term,
 )
-from elt_llm_consumer.linking.model_entities import Edge, Entity
+from elt_llm_consumer.linking.model_entities import Entity
 from elt_llm_consumer.linking.similarity import embed_texts
 from elt_llm_consumer.linking.term_mapper import NOT_MAPPED, OTHER_SENSE, TermMapper
 from elt_llm_core.config.loader import load_config
@@ -142,21 +142,15 @@ def test_words_that_only_refer_to_a_definition_are_not_compared():
     assert to_mapped_term(lease) == MappedTerm("Lease")
 
 
-def signals(term: MappedTerm, edges: tuple[Edge, ...] = ()) -> dict[str, float]:
+def test_shared_words_of_the_texts_are_a_signal():
     embed = HashEmbedding().embed_array
-    (pair,) = PairSignals(ENTITIES[:1], edges, embed=embed).propose(term)
-    return dict(pair[1])
-
-
-def test_texts_and_the_graph_are_signals():
-    plain = signals(MappedTerm("Ground Lease"))
-    shared, beside = SHARED, "graph: neighbours in the definition"
-    assert plain[shared] == plain[beside] == 0
-    stated = MappedTerm("Ground Lease", (), "the right of a tenant to use land")
-    edge = Edge(source="Ground Lease", target="Tenant")
-    assert signals(stated)[shared] > 0
-    assert signals(stated)[beside] == 0
-    assert signals(stated, (edge,))[beside] > 0
+    signals = PairSignals(ENTITIES[:1], embed=embed)
+    shared = []
+    for definition in ("", "the colour of a boat", "the right of a tenant to use land"):
+        (pair,) = signals.propose(MappedTerm("Ground Lease", (), definition))
+        shared.append(pair[1][SHARED])
+    assert shared[0] == shared[1] == 0
+    assert shared[2] > 0
 
 
 def test_derived_words_are_other_words():

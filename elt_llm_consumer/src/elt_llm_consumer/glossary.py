@@ -129,7 +129,7 @@ class GlossaryJob(ProductJob):
             return reader.ended_early.early_report("glossary")
         context.progress("definitions", len(entries), len(entries))
         embed = partial(embed_texts, models)
-        mapper = TermMapper(model.entities, model.edges, aliases, embed)
+        mapper = TermMapper(model.entities, aliases, embed)
         relations = relate_terms([entry.definition for entry in entries])
 
         def build_row(number: int) -> dict[str, Any]:

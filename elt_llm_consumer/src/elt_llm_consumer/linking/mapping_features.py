@@ -2,11 +2,9 @@
 
 Names are compared as written, by plural, lemma, short form, letters and words; the
 entity's description with the definition by meaning and by words, which tells senses of
-one name apart; the model's graph by the names of the entity's domain and neighbours in
-the definition and its section.
+one name apart.
 """
 
-import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,9 +14,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from elt_llm_consumer.definitions.definition_records import Definition, DefinitionSource
-from elt_llm_consumer.definitions.term_relations import find_genus
 from elt_llm_consumer.definitions.terms import fold, normalise, spellings, variants
-from elt_llm_consumer.linking.model_entities import Edge, Entity
+from elt_llm_consumer.linking.model_entities import Entity
 from elt_llm_core.language.acronyms import stands_for
 from elt_llm_core.language.languages import ENGLISH
 from elt_llm_core.language.stop_words import stop_words
@@ -64,7 +61,6 @@ class MappedTerm(NamedTuple):
     name: str
     synonyms: tuple[str, ...] = ()
     definition: str = ""
-    section: str = ""
 
 
 def to_mapped_term(definition: Definition) -> MappedTerm:
@@ -74,7 +70,7 @@ def to_mapped_term(definition: Definition) -> MappedTerm:
         words = definition.resolved.text
     elif definition.source is DefinitionSource.REFERENCE:
         words = ""
-    return MappedTerm(definition.term, definition.synonyms, words, definition.section)
+    return MappedTerm(definition.term, definition.synonyms, words)
 
 
 class _FoldedNames(NamedTuple):
@@ -94,7 +90,6 @@ class PairSignals:
 
     Args:
         entities: The entities of the model.
-        edges: Its relations.
         aliases: Entity name to synonyms.
         embed: Returns unit vectors; without it no description is compared.
     """
@@ -102,7 +97,6 @@ class PairSignals:
     def __init__(
         self,
         entities: Iterable[Entity],
-        edges: Sequence[Edge] = (),
         aliases: Mapping[str, Sequence[str]] | None = None,
         embed: Embed | None = None,
     ) -> None:
@@ -121,7 +115,6 @@ class PairSignals:
                 self._by_word[word].add(number)
             for part in _ends(names.own):
                 self._by_ends[part].add(number)
-        self._around = _neighbours(self._entities, edges)
 
     def propose(self, term: MappedTerm) -> list[tuple[Entity, Signals]]:
         """Return the entities that a signal proposes, in the order of the model.
@@ -154,12 +147,9 @@ class PairSignals:
 
     def _describe(self, term: MappedTerm, number: int) -> Signals:
         entity, names = self._entities[number], self._names[number]
-        begins = _begins_with(term.definition, entity.name)
         return {
             **_of_names(term, entity, names),
             **self._of_description(term, entity),
-            "text: the definition begins with the entity": float(begins),
-            **_of_graph(term, self._around[number]),
         }
 
     def _of_description(self, term: MappedTerm, entity: Entity) -> dict[str, float]:
@@ -277,34 +267,6 @@ def _keys(term: MappedTerm) -> set[str]:
     """Return the folded names of a term, with the spellings that its name implies."""
     names = (term.name, *spellings(term.name), *term.synonyms)
     return {fold(name) for name in names} - {""}
-
-
-def _begins_with(definition: str, name: str) -> bool:
-    genus = find_genus(definition)
-    return bool(genus) and fold(genus) == fold(name)
-
-
-def _of_graph(term: MappedTerm, around: frozenset[str]) -> dict[str, float]:
-    stated = stems_of(f"{term.definition} {term.section}") - stems_of(term.name)
-    return {
-        "graph: neighbours in the definition": math.log1p(len(around & stated)),
-    }
-
-
-def _neighbours(
-    entities: Sequence[Entity], edges: Sequence[Edge]
-) -> list[frozenset[str]]:
-    """Return for each entity the stems of its domain, its subtype and neighbours."""
-    beside: dict[str, set[str]] = defaultdict(set)
-    for edge in edges:
-        beside[fold(edge.source)].add(edge.target)
-        beside[fold(edge.target)].add(edge.source)
-    around = []
-    for entity in entities:
-        named = (entity.domain, entity.subtype, *beside[fold(entity.name)])
-        stems = frozenset(word for name in named for word in stems_of(name))
-        around.append(stems - stems_of(entity.name))
-    return around
 
 
 def _are_near(key: str, other: str) -> bool:

@@ -30,14 +30,14 @@ from elt_llm_consumer.linking.mapping_features import (
     PairSignals,
     Signals,
 )
-from elt_llm_consumer.linking.model_entities import Edge, Entity
+from elt_llm_consumer.linking.model_entities import Entity
 from elt_llm_core.records import Record
 
 WEIGHTS = "mapping_weights.json"
 NOT_MAPPED = "Not mapped: no entity has this name or alias"
 OTHER_SENSE = "Not mapped: ambiguous, the name fits but the description does not"
-# On models that the weights had not seen, 250 of 263 pairs above it were the same
-# thing, and 29 were missed; at .5 259 of 278, at .7 241 of 250 (measurements.md).
+# On models that the weights had not seen, 253 of 263 pairs above it were the same
+# thing, and 26 were missed; at .5 260 of 277, at .7 240 of 247 (measurements.md).
 SAME = 0.6
 RELATED = 0.2  # listed for the reviewer: of ten such pairs about three are the same
 MARGIN = 0.1  # of namesakes; between two that fit so alike a person decides
@@ -94,7 +94,6 @@ class TermMapper:
 
     Args:
         entities: The entities.
-        edges: Their relations.
         aliases: Entity name to synonyms.
         embed: Returns unit vectors; without it no description is compared.
         scorer: Weights other than the shipped ones.
@@ -103,12 +102,11 @@ class TermMapper:
     def __init__(
         self,
         entities: Iterable[Entity],
-        edges: Sequence[Edge] = (),
         aliases: Mapping[str, Sequence[str]] | None = None,
         embed: Embed | None = None,
         scorer: MappingScorer | None = None,
     ) -> None:
-        self._signals = PairSignals(entities, edges, aliases, embed)
+        self._signals = PairSignals(entities, aliases, embed)
         self._scorer = scorer or load_mapping_scorer()
 
     def map_term(self, term: MappedTerm) -> Match:

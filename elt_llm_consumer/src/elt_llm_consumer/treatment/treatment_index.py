@@ -107,7 +107,7 @@ class TreatmentIndex:
         embed: Embed | None = None,
     ) -> None:
         self._handbook = handbook
-        self._mapper = TermMapper(model.entities, model.edges, aliases, embed)
+        self._mapper = TermMapper(model.entities, aliases, embed)
         self._entities = model.entities
         self._aliases = aliases
         self._config = config
