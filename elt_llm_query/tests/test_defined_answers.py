@@ -145,6 +145,9 @@ def test_grades_tell_how_plainly():
     assert PLAIN > grade("reader", "A reader is a person.") >= TOLD
     assert grade("LCL", "Library Card Level (LCL)\n: A category.") >= PLAIN
     assert grade("LCL", "It is an LCL (Library Card Level) then.") >= PLAIN
+    assert grade("LOC", "A Level of Card (LOC) is printed on it.") >= PLAIN
+    assert grade("LNC", "Rules apply to a Level or Non-Card (LNC).") >= PLAIN
+    assert grade("LOC", "A Book Level Card (LOC) is printed on it.") < PLAIN
     assert TOLD > grade("reader", "The reader is elected by all.") > 0
     assert grade("OR", "It is one or (the) other") == 0
     assert grade("", "x") == 0

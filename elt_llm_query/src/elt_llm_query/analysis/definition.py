@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from elt_llm_query.analysis.lexicon import STOP_WORDS
 from elt_llm_query.analysis.stems import words
 from elt_llm_query.analysis.wordings import worded_terms
 
@@ -164,9 +165,28 @@ def _named_later(term: str, text: str) -> float:
 
 
 def _is_expansion(term: str, text: str) -> bool:
-    """Return True for an abbreviation with its long form in brackets."""
+    """Return True for an abbreviation with its long form, in brackets or before it."""
+    if not term.isupper():
+        return False
     expansion = rf"{_name(term)}\s*\([A-Za-z][^)]{{3,80}}\)"
-    return term.isupper() and bool(re.search(expansion, text))
+    return bool(re.search(expansion, text)) or any(
+        _is_spelt_by(term, words(text[: short.start()]))
+        for short in re.finditer(rf"\(\W*{_name(term)}\W*\)", text)
+    )
+
+
+def _is_spelt_by(term: str, before: list[str]) -> bool:
+    """Return whether the last words begin with the letters of an abbreviation.
+
+    Stop words may be left out: "Power of Attorney (PA)".
+    """
+    for letter in reversed([c for c in term if c.isalpha()]):
+        while before and before[-1][0].upper() != letter and before[-1] in STOP_WORDS:
+            before = before[:-1]
+        if not before or before[-1][0].upper() != letter:
+            return False
+        before = before[:-1]
+    return True
 
 
 def is_sheet_of(term: str, text: str) -> bool:

@@ -46,8 +46,20 @@ _DIGIT_ORDINAL = re.compile(r"\b\d+(?:st|nd|rd|th)\b", re.IGNORECASE)
 _NO_ORDINAL = re.compile(
     r"\b(?:per|a|each|every)\s+second\b|\bat\s+last\b", re.IGNORECASE
 )
+# An ordinal stands before a noun: not "how long does it last", "what comes first" or,
+# without an article, "last week".
+_FORMS = "|".join(sorted(STOP_WORDS))
+_ORDINAL = re.compile(
+    rf"(?:\b(?P<article>the)\s+)?\b(?P<word>{'|'.join(sorted(_ORDINAL_OF))})\s+"
+    rf"(?!(?:{_FORMS})\b)(?:(?P<time>{'|'.join(sorted(TIME_UNITS))})\b|\w)",
+    re.IGNORECASE,
+)
 _BEFORE = re.compile(r"\b(?:before|prior\s+to|ahead\s+of)\b", re.IGNORECASE)
-_AFTER = re.compile(r"\b(?:after|following|since)\b", re.IGNORECASE)
+_AFTER = re.compile(
+    # "since January 2022" is a period, to the present day
+    rf"\b(?:after|following|since(?!\s+(?:\d|(?:{'|'.join(sorted(MONTHS))})\b)))\b",
+    re.IGNORECASE,
+)
 _NAMED = r"[A-Z][\w'\u2019-]*(?:\s+(?:of\s+)?[A-Z][\w'\u2019-]*)"
 _AGENT = re.compile(
     r"\b(?:must|shall|may|should|can|could|will|would|does|do|did|has|have|had)\s+"
@@ -134,7 +146,6 @@ class Demands:
 def demands_of(text: str) -> Demands:
     """Return the requirements of a question for the answering sentence."""
     question = analyse(text)
-    ordinals = re.findall(r"\w+", _NO_ORDINAL.sub(" ", text.lower()))
     return Demands(
         codes=tuple(
             _code_pattern(code)
@@ -142,7 +153,11 @@ def demands_of(text: str) -> Demands:
             if not _DIGIT_ORDINAL.fullmatch(code)
         ),
         pairs=tuple(_pairs(text)),
-        ordinals=tuple(_ORDINAL_OF[w] for w in ordinals if w in _ORDINAL_OF),
+        ordinals=tuple(
+            _ORDINAL_OF[one["word"].lower()]
+            for one in _ORDINAL.finditer(_NO_ORDINAL.sub(" ", text))
+            if one["article"] or not one["time"]
+        ),
         sides=_sides(text),
         names=() if question.in_capitals else tuple(_names(question)),
         attribute=_attribute(question),

@@ -121,6 +121,7 @@ from elt_llm_query.synthesizers.extractive.unserved_languages import (
 )
 from elt_llm_query.synthesizers.extractive.whole_lists import (
     ListReader,
+    WholeLists,
 )
 from elt_llm_query.synthesizers.extractive.whole_tables import (
     TableRows,
@@ -366,11 +367,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         if not chosen:
             return QuotedAnswer(refusal(passages, best, why_unanswered(question)))
         quoted = with_namesakes(chosen, compared.everything, passages)
-        pieces = [part for c in quoted for part in parts_of(passages, c)]
-        pieces = with_leads(question, with_antecedents(pieces, passages), passages)
-        claims = [claim_of(passages[c.passage], c) for c in pieces]
-        claims = with_stems(claims, passages)
-        whole = self._lists.complete(question, quoted, claims, passages)
+        whole = self.quote(question, quoted, passages)
         table = bool(passages[chosen[0].candidate.passage].parts)
         rows = [] if table else compared.unnamed
         reason = why_not_enough(question, " ".join(c.text for c in whole.claims))
@@ -381,6 +378,25 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         unsure = is_unsure(chosen[0], self.limits)
         unsure |= has_unnamed_group(question, chosen[0].candidate, passages)
         return to_answer(whole, chosen[0].sure, unsure=unsure)
+
+    def quote(
+        self,
+        question: QuestionAnalysis,
+        chosen: Sequence[Candidate],
+        passages: Sequence[Passage],
+    ) -> WholeLists:
+        """Return the quotes of candidates, with their lead-ins and whole lists.
+
+        Args:
+            question: The question.
+            chosen: The candidates that answer.
+            passages: The sources.
+        """
+        pieces = [part for c in chosen for part in parts_of(passages, c)]
+        pieces = with_leads(question, with_antecedents(pieces, passages), passages)
+        claims = [claim_of(passages[c.passage], c) for c in pieces]
+        claims = with_stems(claims, passages)
+        return self._lists.complete(question, chosen, claims, passages)
 
     def compare(self, bundle: QueryBundle, passages: Sequence[Passage]) -> Compared:
         """Return the candidates of the passages, and those compared by meaning.
