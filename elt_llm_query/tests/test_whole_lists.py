@@ -20,6 +20,8 @@ from elt_llm_query.analysis.document_lists import (
 )
 from elt_llm_query.analysis.question import analyse
 from elt_llm_query.synthesizers.extractive import whole_lists
+from elt_llm_query.synthesizers.extractive.source_passages import to_passage
+from elt_llm_query.synthesizers.extractive.whole_lists import ListReader
 from query_world import World, asked, configured, fill, packed
 
 ITEM, LINE, ROW = BlockKind.LIST_ITEM, BlockKind.PARAGRAPH, BlockKind.TABLE_ROW
@@ -193,6 +195,10 @@ CLAIMS = (
 DANGERS = ("\u2022 Thick fog on the river.", "\u2022 Drifting ice below the bridge.")
 
 
+PIER = " ".join(["The pier is old."] * 35)
+CODE = "Ropes are doubled in winter, and every knot is shown to a warden first."
+
+
 def place_chunks(parts):
     """A document with a chunk for each part: its section, and its blocks."""
     text, blocks, nodes = "", [], []
@@ -225,6 +231,9 @@ def harbour(tmp_path_factory):
         ("Moving", [(ITEM, c) for c in CLAIMS[2:]]),
         ("Moving", [(LINE, "The harbour master keeps a register of berths.")]),
         ("Dangers", [(HEADING, "Dangers"), *((ITEM, d) for d in DANGERS)]),
+        ("Mooring code", [(HEADING, "Mooring code"), (LINE, CODE)]),
+        ("History", [(HEADING, "History"), (LINE, PIER)]),
+        ("History", [(LINE, PIER)]),
     ]
     fill(store, models, {"harbour": [place_chunks(parts)]})
     yield World(store, models, configured(reranker_top_k=2, similarity_top_k=2))
@@ -305,8 +314,39 @@ def test_a_lead_in_without_a_chunk_for_its_items_is_no_answer(tmp_path):
     assert result.lists == ()
 
 
-def test_the_list_under_the_heading_that_is_asked_for(harbour):
-    result = asked(harbour, "What are the dangers?", ["harbour"])
+@pytest.mark.parametrize("of", ["", " of the harbour"])
+def test_the_list_under_the_heading_that_is_asked_for(harbour, of):
+    result = asked(harbour, f"What are the dangers{of}?", ["harbour"])
     (statement,) = result.statements
     assert statement.text.splitlines()[:2] == ["Dangers", DANGERS[0]]
     assert result.lists[0].total == 2
+
+
+def section_of(harbour, question):
+    """The lines of the section that a question asks for."""
+    home = harbour.store.open("harbour")
+    passages = [to_passage(node, at) for at, node in enumerate(nodes_of(home), 1)]
+    whole = ListReader([home]).short_section(analyse(question), passages)
+    return whole and [line for c in whole.claims for line in c.text.splitlines()]
+
+
+def nodes_of(home):
+    return list(home.nodes(home.ids({})).values())
+
+
+def test_a_short_section_that_is_asked_for_is_quoted_whole(harbour):
+    question = "What is the mooring code of the harbour?"
+    assert section_of(harbour, question) == ["Mooring code", CODE]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the history of the harbour?",  # too long to be an answer
+        "What is the mooring code of the airfield?",
+        "What is the fee of the mooring code?",
+        "Who wrote the mooring code?",
+    ],
+)
+def test_other_sections_and_questions_are_not(harbour, question):
+    assert section_of(harbour, question) is None

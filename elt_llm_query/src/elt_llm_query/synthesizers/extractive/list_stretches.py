@@ -6,6 +6,7 @@ opens a collection that changed as a new object.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -28,6 +29,8 @@ from elt_llm_query.analysis.stems import words
 # Chunks before and after a quote in which its list is looked for: rule books have one
 # chunk for each rule, and a list with its sub-rules may have some fifty.
 BEFORE, AFTER = 24, 80
+SHORT_SECTION = 900  # characters of a section that is quoted whole: some six sentences
+_PROSE = (BlockKind.PARAGRAPH, BlockKind.LIST_ITEM)
 _DOCUMENTS = 16  # of a collection that are kept; the sources of a question are fewer
 
 
@@ -84,9 +87,23 @@ class Stretch:
         """Return the list directly below the heading of a section."""
         last = section.rpartition(" > ")[2]
         for at, block in enumerate(self.blocks):
-            if block.kind is BlockKind.HEADING and block.text.strip() == last:
+            if _is_heading(block, last):
                 return list_below(self.blocks, at)
         return None
+
+    def short_section(self, section: str) -> ReadList | None:
+        """Return the heading of a section with its paragraphs, if they are few."""
+        last = section.rpartition(" > ")[2]
+        blocks = iter(self.blocks)
+        heading = next((b for b in blocks if _is_heading(b, last)), None)
+        if heading is None:
+            return None
+        inside = list(takewhile(lambda b: b.kind is not BlockKind.HEADING, blocks))
+        plain = all(block.kind in _PROSE for block in inside)
+        if not inside or not plain or inside[-1].end - inside[0].start > SHORT_SECTION:
+            return None
+        items = tuple(((block.start, block.end),) for block in inside)
+        return ReadList((heading.start, heading.end), items, heading=True)
 
     def around(self, start: int) -> ReadList | None:
         """Return the list with an item at a position."""
@@ -105,6 +122,10 @@ class Stretch:
     def nodes(self, ids: Iterable[str]) -> Mapping[str, TextNode]:
         """Return chunks of the stretch by their ids."""
         return self.home.nodes(ids)
+
+
+def _is_heading(block: ListBlock, text: str) -> bool:
+    return block.kind is BlockKind.HEADING and block.text.strip() == text
 
 
 class DocumentParts:

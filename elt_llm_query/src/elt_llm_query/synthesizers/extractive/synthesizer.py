@@ -364,6 +364,8 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         # Lazily, because the check for foreign words costs more than all else.
         near = (s for s in good if not self._strange(question, s, passages))
         chosen = choose(near, question, passages, self.limits)
+        if not chosen and (section := self._lists.short_section(question, passages)):
+            return to_answer(section)
         if not chosen:
             return QuotedAnswer(refusal(passages, best, why_unanswered(question)))
         quoted = with_namesakes(chosen, compared.everything, passages)

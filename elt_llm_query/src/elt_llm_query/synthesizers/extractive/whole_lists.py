@@ -5,6 +5,7 @@ whole list. The rest is read from the document. Where items are missing from an 
 their number is known, and the answer says so.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -32,6 +33,7 @@ LONGEST = 6000  # characters of a list that is quoted; three pages of text
 # Items of a list that are quoted: twice the most of the 40 lists of
 # `benchmarks/list_questions.tsv`, which has ten. More is a chapter that nobody reads.
 MOST_ITEMS = 20
+_WHAT_IS = re.compile(r"\W*what(?:['\u2019]s|\s+(?:is|are|was|were))\b", re.IGNORECASE)
 
 
 class ListExtent(NamedTuple):
@@ -187,30 +189,68 @@ class ListReader:
         """
         if not question.several:
             return None
-        lists: list[tuple[ReadList, Stretch]] = []
-        documents = dict.fromkeys(p.origin[:2] for p in passages if p.origin[1])
-        for name, document in documents:
-            near = [p for p in passages if p.origin[:2] == (name, document)]
-            lists += self._lists_below(question, name, document, near)
+        return self._quote_only(
+            [
+                (led, stretch)
+                for section, stretch in self._sections(question, passages)
+                if (led := stretch.below_heading(section)) is not None
+            ],
+            passages,
+        )
+
+    def short_section(
+        self, question: QuestionAnalysis, passages: Sequence[Passage]
+    ) -> WholeLists | None:
+        """Return the one short section that a question asks for, or None.
+
+        "What is the dress code?" is answered by the text below "Dress code".
+
+        Args:
+            question: The question.
+            passages: The sources; sections of their documents are looked for.
+        """
+        if not _WHAT_IS.match(question.text):
+            return None
+        return self._quote_only(
+            [
+                (whole, stretch)
+                for section, stretch in self._sections(question, passages)
+                if (whole := stretch.short_section(section)) is not None
+            ],
+            passages,
+        )
+
+    @staticmethod
+    def _quote_only(
+        lists: Sequence[tuple[ReadList, Stretch]], passages: Sequence[Passage]
+    ) -> WholeLists | None:
         if len(lists) != 1:
             return None
         whole = WholeLists([], [], [])
         _quote_whole(whole, *lists[0], passages)
         return whole if whole.claims else None
 
-    def _lists_below(
+    def _sections(
+        self, question: QuestionAnalysis, passages: Sequence[Passage]
+    ) -> Iterator[tuple[str, Stretch]]:
+        """Yield the sections that a question names, of the documents of the sources."""
+        documents = dict.fromkeys(p.origin[:2] for p in passages if p.origin[1])
+        for name, document in documents:
+            near = [p for p in passages if p.origin[:2] == (name, document)]
+            home = self._collections.get(name)
+            if home is not None:
+                yield from self._sections_of(question, home, document, near)
+
+    def _sections_of(
         self,
         question: QuestionAnalysis,
-        name: str,
+        home: Collection,
         document: str,
         near: Sequence[Passage],
-    ) -> Iterator[tuple[ReadList, Stretch]]:
-        """Yield the lists of a document below a heading that the question names."""
-        home = self._collections.get(name)
-        if home is None:
-            return
+    ) -> Iterator[tuple[str, Stretch]]:
         asked = frozenset(question.weights)
         known = frozenset[str]().union(*(p.stems for p in near))
+        named = question.names.union(*(_document_stems(p) for p in near))
         seen: set[str] = set()
         for one in parts_of_document(home, document).outline:
             if one.section in seen:
@@ -218,14 +258,13 @@ class ListReader:
             seen.add(one.section)
             stems = _content_stems(one.section.rpartition(" > ")[2])
             rest = [term for term in asked if not match(term, stems)]
-            names = question.names | read(one.section).stems
+            names = named | read(one.section).stems
             if not stems or any(not match(term, asked) for term in stems):
                 continue
             if all(match(t, names) and match(t, known) for t in rest):
                 stretch = self._around(home, document, one.ordinal)
-                led = stretch.below_heading(one.section) if stretch else None
-                if stretch is not None and led is not None:
-                    yield led, stretch
+                if stretch is not None:
+                    yield one.section, stretch
 
     def _count_others(self, whole: WholeLists, passages: Sequence[Passage]) -> None:
         """Note the lists of which the claims quote the lead-in and some items."""
@@ -297,6 +336,12 @@ def _quote_whole(
         one = replace(led, lead=item[0], items=(item,))
         shown += any(_is_inside(c, one, stretch, passages) for c in kept)
     whole.extents.append(ListExtent(new[-1], lead, shown, len(led.items)))
+
+
+def _document_stems(passage: Passage) -> frozenset[str]:
+    """Return the stems of its document's name, which is the document's subject."""
+    name = passage.heading.removesuffix(passage.section)
+    return read(name.replace(".", " ").replace("_", " ")).stems
 
 
 def _content_stems(heading: str) -> frozenset[str]:
