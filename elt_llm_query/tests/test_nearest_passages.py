@@ -2,11 +2,14 @@
 
 from dataclasses import replace
 
+from llama_index.core.embeddings import MockEmbedding
+
 from answer_world import locate, offer
 from elt_llm_core.document import Cell
 from elt_llm_core.results import Status
 from elt_llm_query.grounding.nearest import LONGEST, quote_nearest
 from elt_llm_query.render import NEAREST_CHARACTERS, answer_text
+from elt_llm_query.synthesizers.extractive.meanings import likeness_to
 from query_world import asked
 
 ANCHOR = (
@@ -56,6 +59,23 @@ def test_a_row_comes_with_its_headers():
     row = replace(row, source=row.source.model_copy(update={"kind": "table_row"}))
     (quoted,) = nearest("What is the deposit of a yawl?", row)
     assert (quoted.quote, quoted.reading) == (row.source.text, row.reading)
+
+
+def test_the_passage_that_means_the_same_comes_first(world):
+    question = "How much does it cost to keep a ship overnight?"
+    sources = [
+        offer("S1", "Ships of the line are shown at night. It costs nothing to look."),
+        offer("S2", "A boat that stays in its berth until morning pays 12 crowns."),
+    ]
+    likeness = likeness_to(question, world.models.embedder)
+    (first, _) = quote_nearest(Status.INSUFFICIENT, question, sources, locate, likeness)
+    assert "12 crowns" in first.quote
+    assert "line are shown" in nearest(question, *sources)[0].quote
+
+
+def test_an_embedder_elsewhere_is_not_asked_for_the_nearest_passages():
+    assert likeness_to("How much?", MockEmbedding(embed_dim=4)) is None
+    assert likeness_to("How much?", None) is None
 
 
 def test_the_terminal_shows_whole_sentences(world):

@@ -6,7 +6,7 @@ for it); an embedder without token vectors gives cosines only.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -57,6 +57,34 @@ def token_reader(embedder: BaseEmbedding | None) -> TokenReader | None:
         if isinstance(one, TokenReader):
             return one
     return None
+
+
+def likeness_to(
+    question: str, embedder: BaseEmbedding | None
+) -> Callable[[Sequence[str]], list[float]] | None:
+    """Return a function with the cosine of each text and a question.
+
+    Args:
+        question: The question.
+        embedder: Embeds it and the texts; of a text that is too long, the beginning.
+
+    Returns:
+        None if the embedder is not one of this process, whose calls cost nothing. The
+        cosines are 0 if it fails.
+    """
+    if embedder is None or token_reader(embedder) is None:
+        return None
+
+    def likeness(texts: Sequence[str]) -> list[float]:
+        try:
+            asked = embedder.get_query_embedding(question)
+            rows = [embed_beginning(embedder.get_text_embedding, one) for one in texts]
+        except (ModelError, EmbedError):
+            return [0.0] * len(texts)
+        query = to_unit(np.asarray(asked, np.float32))
+        return [float(to_unit(np.asarray(row, np.float32)) @ query) for row, _ in rows]
+
+    return likeness
 
 
 def compare_meanings(
