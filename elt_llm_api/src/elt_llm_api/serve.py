@@ -24,8 +24,8 @@ UNENCRYPTED = (
 # for it once per system call and running question.
 SWITCH_SECONDS = 0.0005
 OLDEST = 2  # the generation of objects that outlived two collections
-# Full collections after which everything is frozen: packages and models are loaded by
-# the first questions, within the first two.
+# Full collections that freeze everything instead: packages and models are loaded by the
+# first questions, before the second one.
 WARMING = 2
 
 
@@ -79,9 +79,9 @@ def keep_answering() -> Iterator[None]:
 
     Python's garbage collector stops all threads while it scans every object: for those
     of the imported packages a quarter of a second each time, unless they are frozen.
-    The first questions import packages and load models too, so what the first full
-    collections leave is frozen as well. That includes the questions at work, a few
-    megabytes that are never freed.
+    The first questions import packages and load models too, so instead of the first
+    full collections all that exists is frozen again, which takes no time. That includes
+    the questions at work and their garbage, a few megabytes that are never freed.
     """
     left = WARMING
 
@@ -89,7 +89,7 @@ def keep_answering() -> Iterator[None]:
         # Not by the number of objects: `gc.get_objects` breaks tuples that another
         # thread is making.
         nonlocal left
-        if phase == "stop" and info["generation"] == OLDEST and left:
+        if phase == "start" and info["generation"] == OLDEST and left:
             left -= 1
             gc.freeze()
 
