@@ -49,3 +49,8 @@ def test_the_first_of_several_doses_in_a_pdf_is_a_row(tmp_path):
     rows = rows_of(document)
     assert [said(document, row) for row in rows] == DOSES
     assert not any(headers(row)[0] for row in rows)
+
+
+def test_one_cell_of_several_that_is_like_the_header_makes_it_no_row():
+    rows = [["Name", "Version 3"], ["Old", "Version 2"], ["Colour", "red"]]
+    assert header_rows(rows) == 1

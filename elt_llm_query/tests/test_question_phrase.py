@@ -4,11 +4,16 @@ import pytest
 
 from elt_llm_core.conversation import Message, Speaker
 from elt_llm_core.results import Status
+from elt_llm_query.analysis.follow_up import find_dependence
 from elt_llm_query.analysis.question_phrase import (
     continue_question,
     is_question_phrase,
 )
-from elt_llm_query.conversation.contextualise import ByRules, Exchange
+from elt_llm_query.conversation.contextualise import (
+    ByRules,
+    Exchange,
+    understand_part,
+)
 
 LENT = "May a member of the Larch Library lend a map to a guest?"
 BOUGHT = "How many shares of its common stock did Acme buy in 2022?"
@@ -59,6 +64,12 @@ def test_a_question_phrase_asks_about_the_clause_of_the_question_before(
         ("How come?", LENT),
         ("Why not?", LENT),
         ("How long is a loan?", LENT),
+        ("How to become a member?", LENT),
+        ("When membership ends?", LENT),
+        ("How many vacation days?", LENT),
+        ("By when?", "What happens if a member does not pay?"),
+        ("Since when?", "How old must a member be?"),
+        ("Since when?", "How many of the members are allowed to vote?"),
     ],
 )
 def test_what_cannot_be_continued_is_not(message, last):
@@ -109,3 +120,19 @@ def test_what_is_not_certain_is_asked_back(message, last):
 
 def test_a_possessive_before_its_owner_is_complete():
     assert not ByRules().contextualise(BOUGHT, [], []).unclear
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["How many vacation days?", "How to register a company?", "To cancel, which form?"],
+)
+def test_an_elliptic_question_without_one_before_is_searched(message):
+    assert not ByRules().contextualise(message, [], []).unclear
+
+
+def test_a_possessive_after_another_verb_still_refers_back():
+    assert find_dependence("On its website can US citizens register?").words == "its"
+
+
+def test_a_phrase_in_the_same_message_continues_it():
+    assert understand_part("How often?", LENT).question == f"How often may {LENT[4:]}"

@@ -198,6 +198,7 @@ def test_dots_that_stand_in_the_source_are_no_elision():
 def test_guards_count_numbers_with_units_and_polar_words():
     assert guards("not 1,000 kg") == guards("NOT 1000 kg")
     assert guards("ten days") == guards("10 days")
+    assert guards("…") == guards("") == {}
     assert guards("10 days") != guards("10 hours")
     assert numbers("five of 1,200 and 2.5") == {"5", "1200", "2.5"}
     assert negations("You can't and must not") == 2

@@ -234,6 +234,9 @@ def harbour(tmp_path_factory):
         ("Mooring code", [(HEADING, "Mooring code"), (LINE, CODE)]),
         ("History", [(HEADING, "History"), (LINE, PIER)]),
         ("History", [(LINE, PIER)]),
+        ("Trains > Luggage", [(HEADING, "Luggage"), (LINE, "Two bags by train.")]),
+        ("Planes > Luggage", [(HEADING, "Luggage"), (LINE, "One bag by plane.")]),
+        ("Not insured", [(HEADING, "Not insured"), (LINE, "Skis and bicycles.")]),
     ]
     fill(store, models, {"harbour": [place_chunks(parts)]})
     yield World(store, models, configured(reranker_top_k=2, similarity_top_k=2))
@@ -345,8 +348,24 @@ def test_a_short_section_that_is_asked_for_is_quoted_whole(harbour):
         "What is the history of the harbour?",  # too long to be an answer
         "What is the mooring code of the airfield?",
         "What is the fee of the mooring code?",
+        "What is its mooring code?",
+        "What is insured?",  # the section says what is not
+        "What is not the mooring code?",
         "Who wrote the mooring code?",
     ],
 )
 def test_other_sections_and_questions_are_not(harbour, question):
     assert section_of(harbour, question) is None
+
+
+def test_of_two_sections_with_one_heading_the_one_that_is_meant_is_quoted(harbour):
+    lines = section_of(harbour, "What is the luggage of planes?")
+    assert lines == ["Luggage", "One bag by plane."]
+
+
+def test_a_section_that_no_source_is_of_is_not_quoted(harbour):
+    home = harbour.store.open("harbour")
+    question = analyse("What is the mooring code of the harbour?")
+    near = [to_passage(node, 1) for node in nodes_of(home) if "moored" in node.text]
+    assert near
+    assert ListReader([home]).short_section(question, near) is None

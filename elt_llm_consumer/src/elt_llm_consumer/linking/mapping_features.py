@@ -64,11 +64,14 @@ class MappedTerm(NamedTuple):
 
 
 def to_mapped_term(definition: Definition) -> MappedTerm:
-    """Return a term with the words that define it, not those that refer to them."""
+    """Return a term with the words that define it.
+
+    A long form or a reference says nothing of the sense of a term.
+    """
     words = definition.definition
     if definition.resolved is not None:
         words = definition.resolved.text
-    elif definition.source is DefinitionSource.REFERENCE:
+    elif definition.source in (DefinitionSource.REFERENCE, DefinitionSource.ACRONYM):
         words = ""
     return MappedTerm(definition.term, definition.synonyms, words)
 

@@ -77,6 +77,16 @@ class _Candidate(NamedTuple):
         is_named = self.signals[EQUAL] and self.signals[COMPARED]
         return bool(is_named) and self.probability < SAME
 
+    def rivals(self, best: "_Candidate") -> bool:
+        """Return whether it is as probable as the best, or a namesake of it.
+
+        Probabilities with and without a description are not compared: a name alone is
+        as probable as the best description.
+        """
+        named = self.signals[EQUAL] and best.signals[EQUAL]
+        differ = self.signals[COMPARED] != best.signals[COMPARED]
+        return best.probability - self.probability < MARGIN or bool(named and differ)
+
 
 class MappingScorer(NamedTuple):
     """The weights of pairs with a description and a definition, and of all others."""
@@ -133,11 +143,12 @@ class TermMapper:
         if not probable:
             return self._match_none(candidates)
         best = probable[0]
-        rivals = [c for c in probable if best.probability - c.probability < MARGIN]
+        rivals = [c for c in probable if c.rivals(best)]
         if len(rivals) > 1:
             reason = f"Not mapped: ambiguous, {len(rivals)} entities fit; they are"
             fitting = tuple(c.entity for c in rivals)
-            return self._list(reason, rivals).model_copy(update={"fitting": fitting})
+            match = self._list(reason, rivals, len(rivals))
+            return match.model_copy(update={"fitting": fitting})
         others = tuple(c.entity.label for c in probable[1:])
         rationale = self._explain(best)
         if others:
@@ -155,15 +166,17 @@ class TermMapper:
         namesakes = [c for c in candidates if c.has_other_sense]
         if namesakes:
             unlike = tuple(c.entity for c in namesakes)
-            match = self._list(OTHER_SENSE, namesakes)
+            match = self._list(OTHER_SENSE, namesakes, len(namesakes))
             return match.model_copy(update={"unlike": unlike})
         related = [c for c in candidates if c.probability >= RELATED]
         reason = f"{NOT_MAPPED}; perhaps related" if related else NOT_MAPPED
-        return self._list(reason, related)
+        return self._list(reason, related, _MOST_LISTED)
 
-    def _list(self, reason: str, candidates: Sequence[_Candidate]) -> Match:
-        listed = candidates[:_MOST_LISTED]
-        shown = "; ".join(f"{c.entity.label}, {self._explain(c)}" for c in listed)
+    def _list(self, reason: str, candidates: Sequence[_Candidate], most: int) -> Match:
+        """Return `most` candidates, the first of them with their signals."""
+        listed = candidates[:most]
+        explained = listed[:_MOST_LISTED]
+        shown = "; ".join(f"{c.entity.label}, {self._explain(c)}" for c in explained)
         return Match(
             entity=None,
             confidence="low",
@@ -186,7 +199,8 @@ class TermMapper:
         if row[COMPARED]:
             weights = self._scorer.described.weights
             effect = sum(weights[name].effect(row[name]) for name in (NEAR, SHARED))
-            fits = "fits" if effect >= 0 else "hardly fits"
+            is_like = effect >= 0 and not candidate.has_other_sense
+            fits = "fits" if is_like else "hardly fits"
             signals.append(
                 f"its description {fits} the definition: meaning {row[NEAR]:.2f}, "
                 f"shared words {row[SHARED]:.2f}"

@@ -176,7 +176,7 @@ def _english_grammar() -> RuleGrammar:
         ),
         heading=re.compile(
             rf"(?:(?i:{_PDF_WORD}))?(?:{pdf_code}|{pdf_plain})"
-            r"(?=[.:)]?(?:\s|$)|[.)][A-Z])"
+            r"(?=[.:)]?(?:\s|$)|[.)][A-Z][^\W\d_]{2})"
         ),
         item=re.compile(r"\((?:[a-z]{1,4}|[0-9]{1,2})\)(?=\s)"),
         definition_target=_DEFINITION_TARGET,

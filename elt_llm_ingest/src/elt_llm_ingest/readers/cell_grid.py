@@ -31,7 +31,7 @@ def header_rows(rows: Sequence[Sequence[str]]) -> int:
 
 
 def resembles_rows(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Return whether a cell differs from one below it in its number alone.
+    """Return whether a cell differs from most below it in its number alone.
 
     "125 mg/kg" above "100 mg/kg" is a value and no name; years name columns.
     """
@@ -39,8 +39,9 @@ def resembles_rows(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool
         shape = _NUMBER.sub("0", text.strip())
         if shape == text.strip() or _YEAR.search(text):
             continue
-        cells = (row[column] for row in below if column < len(row))
-        if any(_NUMBER.sub("0", cell.strip()) == shape for cell in cells):
+        cells = [row[column].strip() for row in below if column < len(row)]
+        alike = sum(_NUMBER.sub("0", cell) == shape for cell in cells)
+        if alike > sum(map(bool, cells)) / 2:
             return True
     return False
 

@@ -48,8 +48,8 @@ _NOTHING_ASKED = re.compile(
 )
 # "And to resolve them?" replaces a part of the question before; which, is not certain.
 _INFINITIVE = re.compile(
-    rf"^\W*(?:(?:and|but|or|so)\b[\s,]*)?to\s+(?!(?:{_AUX}|{_DETERMINER})\b)[a-z]+\b"
-    rf"(?!.*\b(?:{_AUX})\b)",
+    rf"^\W*(?:(?:and|but|or|so)\b[\s,]*)?to\s+(?!(?:{_AUX}|{_DETERMINER})\b)"
+    rf"(?-i:[a-z]+)\b(?!(?s:.*)(?:,|\b(?:{_AUX}|who|what|which|when|where|how)\b))",
     re.IGNORECASE,
 )
 _PRONOUN = re.compile(
@@ -60,7 +60,9 @@ _PRONOUN = re.compile(
 _POSSESSIVE = {"its", "their", "his", "her"}
 # "How many of its shares did Acme buy?": the owner follows the verb.
 _OWNER_FOLLOWS = re.compile(rf"[^,;?]*?\b(?:{_AUX})\s+(?:the\s+)?[A-Z]\w")
-_VERB = re.compile(rf"\b(?:{_AUX})\b", re.IGNORECASE)
+_ASKED_NOUN = re.compile(
+    rf"\W*(?:how\s+(?:many|much)|what|which)\b(?!.*\b(?:{_AUX})\b)", re.IGNORECASE
+)
 # "Is it allowed to", "does it rain", "how long does it take": "it" has no referent.
 _EXPLETIVE = re.compile(
     rf"\b(?:{_AUX})\s+it\s+(?:\w+\s+){{1,3}}(?:to|that|if|for)\b"
@@ -366,7 +368,7 @@ def _find_pronoun(question: str) -> Dependence:
         before, after = question[: match.start()], question[match.end() :]
         owns = word in _POSSESSIVE and re.match(r"\s+\w", after)
         if _has_antecedent(before, is_it=bool(match["it"])) or (
-            owns and not _VERB.search(before) and _OWNER_FOLLOWS.match(after)
+            owns and _ASKED_NOUN.match(before) and _OWNER_FOLLOWS.match(after)
         ):
             continue
         return Dependence(

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from itertools import zip_longest
 
 from elt_llm_query.analysis.lexicon import GUARDED, NUMBER_WORDS
 from elt_llm_query.analysis.normalise import normal_text
@@ -20,7 +21,7 @@ def guards(text: str) -> Counter[str]:
     """
     counts: Counter[str] = Counter()
     tokens = _TOKEN.findall(join_number_words(normal_text(text)))
-    for token, after in zip(tokens, [*tokens[1:], ""], strict=True):
+    for token, after in zip_longest(tokens, tokens[1:], fillvalue=""):
         if token in NUMBER_WORDS or token[-1].isdigit():
             counts[f"{plain_number(token)} {after}"] += 1
         elif token in GUARDED or not token[0].isalnum():

@@ -7,8 +7,8 @@ guests?".
 
 import re
 
-from elt_llm_query.analysis.follow_up import without_lead
-from elt_llm_query.analysis.lexicon import AUXILIARIES, TIME_UNITS
+from elt_llm_query.analysis.follow_up import stems_of, without_lead
+from elt_llm_query.analysis.lexicon import AUXILIARIES, STOP_WORDS, TIME_UNITS
 from elt_llm_query.analysis.stems import words
 
 LONGEST = 7  # words of a phrase; a longer one has a verb of its own
@@ -20,7 +20,8 @@ _BEFORE = """
 # "Who pays?" has a verb; "How come?" and "Why not?" ask for no part of the clause.
 _PHRASE = re.compile(
     rf"(?:(?:{'|'.join(_BEFORE)})\s+(?:what|which|whom|whose|when|where|how)\b"
-    r"|(?:how\s+(?!come\b|so\b|about\b)\w+|why(?!\s+not\b)|when|where)\b)",
+    r"|how\s+(?!come\b|so\b|about\b|to\b)\w+\b"
+    rf"|(?:why|when|where)(?=\s*$|\s+(?:{'|'.join(_BEFORE)})\b(?!\s*$)))",
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(
@@ -45,6 +46,9 @@ def continue_question(message: str, last: str) -> str | None:
     """
     phrase, before = _bare(message), without_lead(last)
     if not is_question_phrase(message) or _opening(before) == _opening(phrase):
+        return None
+    counted = _NOUN.match(phrase)  # "How many days of leave?" names a thing of its own
+    if counted and not stems_of(counted["noun"]) <= stems_of(before):
         return None
     clause = _CLAUSE.match(before)
     if clause is None:
@@ -83,10 +87,13 @@ def _complete(asked: str, rest: str) -> tuple[str, str | None]:
     if not several or several[0] in {"why", "when", "where", *_BEFORE}:
         return "", rest
     if noun is None:  # "How often may …?" needs none; "Who may …?" has no subject left
-        return "", rest if several[0] == "how" else None
-    if {*words(noun["noun"].lower())} <= TIME_UNITS:
+        alone = several[0] == "how" and not rest.endswith(" be")
+        return "", rest if alone else None
+    named = words(noun["noun"].lower())
+    if {*named} <= TIME_UNITS:
         return "", rest
-    if rest[:1].isupper() or _SUBJECT.match(rest):
+    is_noun = not {*named[:1]} & STOP_WORDS and "if" not in named
+    if is_noun and (rest[:1].isupper() or _SUBJECT.match(rest)):
         return "", f"{rest} {noun['noun']}"
     article = "the " if several[0] in {"what", "which"} else ""
-    return f"{article}{noun['noun']}", rest
+    return f"{article}{noun['noun']}", rest if is_noun else None

@@ -119,7 +119,7 @@ class ByRules(Contextualiser):
     ) -> Understood:
         dependence = find_dependence(message)
         last = last_asked(exchanges)
-        if is_question_phrase(message):
+        if exchanges and is_question_phrase(message):
             fragment = Dependence(Pointer.FRAGMENT, message.strip().rstrip("?!. "))
             return _continue(message, last) or _ask_back(message, fragment, ())
         if dependence.kind is Pointer.NONE:
@@ -258,6 +258,8 @@ def understand_part(text: str, before: str) -> Understood:
         before: The question before it in the same message. It is not answered yet, so
             the part may refer to anything it names.
     """
+    if continued := continue_question(text, before):
+        return Understood(continued)
     dependence = find_dependence(text)
     if dependence.kind is Pointer.NONE:
         return Understood(text)

@@ -49,9 +49,11 @@ _NO_ORDINAL = re.compile(
 # An ordinal stands before a noun: not "how long does it last", "what comes first" or,
 # without an article, "last week".
 _FORMS = "|".join(sorted(STOP_WORDS))
+_ORDINALS = "|".join(sorted(_ORDINAL_OF))
 _ORDINAL = re.compile(
-    rf"(?:\b(?P<article>the)\s+)?\b(?P<word>{'|'.join(sorted(_ORDINAL_OF))})\s+"
-    rf"(?!(?:{_FORMS})\b)(?:(?P<time>{'|'.join(sorted(TIME_UNITS))})\b|\w)",
+    rf"(?:\b(?P<article>the)\s+)?\b(?P<word>{_ORDINALS})\b(?=[\s-]+"
+    rf"(?:(?:and|or)\s+(?:{_ORDINALS})\b"
+    rf"|(?!(?:{_FORMS})\b)(?:(?P<time>{'|'.join(sorted(TIME_UNITS))})\b|\w)))",
     re.IGNORECASE,
 )
 _BEFORE = re.compile(r"\b(?:before|prior\s+to|ahead\s+of)\b", re.IGNORECASE)
@@ -156,7 +158,7 @@ def demands_of(text: str) -> Demands:
         ordinals=tuple(
             _ORDINAL_OF[one["word"].lower()]
             for one in _ORDINAL.finditer(_NO_ORDINAL.sub(" ", text))
-            if one["article"] or not one["time"]
+            if one["article"] or not one["time"] or one["word"].lower() != "last"
         ),
         sides=_sides(text),
         names=() if question.in_capitals else tuple(_names(question)),

@@ -83,27 +83,42 @@ class Stretch:
                 return None if led is None or led.heading else led
         return None
 
-    def below_heading(self, section: str) -> ReadList | None:
-        """Return the list directly below the heading of a section."""
-        last = section.rpartition(" > ")[2]
-        for at, block in enumerate(self.blocks):
-            if _is_heading(block, last):
-                return list_below(self.blocks, at)
-        return None
+    def below_heading(self, section: str, node_id: str) -> ReadList | None:
+        """Return the list directly below the heading of a section.
 
-    def short_section(self, section: str) -> ReadList | None:
-        """Return the heading of a section with its paragraphs, if they are few."""
-        last = section.rpartition(" > ")[2]
-        blocks = iter(self.blocks)
-        heading = next((b for b in blocks if _is_heading(b, last)), None)
-        if heading is None:
+        Args:
+            section: The path of the section.
+            node_id: Its first chunk, since another section may have the same heading.
+        """
+        at = self._heading(section, node_id)
+        return None if at is None else list_below(self.blocks, at)
+
+    def short_section(self, section: str, node_id: str) -> ReadList | None:
+        """Return the heading of a section with its paragraphs, if they are few.
+
+        The arguments are those of `below_heading`.
+        """
+        at = self._heading(section, node_id)
+        if at is None:
             return None
-        inside = list(takewhile(lambda b: b.kind is not BlockKind.HEADING, blocks))
+        heading, below = self.blocks[at], self.blocks[at + 1 :]
+        inside = list(takewhile(lambda b: b.kind is not BlockKind.HEADING, below))
         plain = all(block.kind in _PROSE for block in inside)
         if not inside or not plain or inside[-1].end - inside[0].start > SHORT_SECTION:
             return None
         items = tuple(((block.start, block.end),) for block in inside)
         return ReadList((heading.start, heading.end), items, heading=True)
+
+    def _heading(self, section: str, node_id: str) -> int | None:
+        """Return which block is the heading of the section that a chunk begins."""
+        last = section.rpartition(" > ")[2]
+        end = next((p.end for p in self.places if p.node_id == node_id), 0)
+        headings = [
+            at
+            for at, block in enumerate(self.blocks)
+            if block.start < end and _is_heading(block, last)
+        ]
+        return headings[-1] if headings else None
 
     def around(self, start: int) -> ReadList | None:
         """Return the list with an item at a position."""

@@ -365,7 +365,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         near = (s for s in good if not self._strange(question, s, passages))
         chosen = choose(near, question, passages, self.limits)
         if not chosen and (section := self._lists.short_section(question, passages)):
-            return to_answer(section)
+            return to_answer(section, unsure=True)
         if not chosen:
             return QuotedAnswer(refusal(passages, best, why_unanswered(question)))
         quoted = with_namesakes(chosen, compared.everything, passages)

@@ -17,7 +17,9 @@ from elt_llm_core import provenance
 from elt_llm_core.document import BlockKind
 from elt_llm_core.store import Collection
 from elt_llm_query.analysis.document_lists import Extent, ReadList, may_lead
+from elt_llm_query.analysis.follow_up import Pointer, find_dependence
 from elt_llm_query.analysis.lexicon import STOP_WORDS
+from elt_llm_query.analysis.quantities import negations
 from elt_llm_query.analysis.question import QuestionAnalysis
 from elt_llm_query.analysis.read_sentence import read, sentences
 from elt_llm_query.analysis.stems import stem
@@ -58,6 +60,14 @@ class WholeLists(NamedTuple):
     claims: list[Claim]
     extents: list[ListExtent]
     brought: list[TextNode]
+
+
+class _Section(NamedTuple):
+    """A section of a document: its path, its first chunk, and what is around it."""
+
+    path: str
+    node_id: str
+    stretch: Stretch
 
 
 class ListReader:
@@ -191,9 +201,9 @@ class ListReader:
             return None
         return self._quote_only(
             [
-                (led, stretch)
-                for section, stretch in self._sections(question, passages)
-                if (led := stretch.below_heading(section)) is not None
+                (led, one.stretch)
+                for one in self._sections(question, passages)
+                if (led := one.stretch.below_heading(one.path, one.node_id))
             ],
             passages,
         )
@@ -209,16 +219,21 @@ class ListReader:
             question: The question.
             passages: The sources; sections of their documents are looked for.
         """
-        if not _WHAT_IS.match(question.text):
+        refers_back = find_dependence(question.text).kind is Pointer.PRONOUN
+        if refers_back or not _WHAT_IS.match(question.text):
             return None
-        return self._quote_only(
+        # A section that no source is of was not found, or is excluded.
+        near = {(*p.origin[:2], p.section) for p in passages}
+        whole = self._quote_only(
             [
-                (whole, stretch)
-                for section, stretch in self._sections(question, passages)
-                if (whole := stretch.short_section(section)) is not None
+                (whole, one.stretch)
+                for one in self._sections(question, passages)
+                if (*one.stretch.document, one.path) in near
+                and (whole := one.stretch.short_section(one.path, one.node_id))
             ],
             passages,
         )
+        return whole and whole._replace(extents=[])
 
     @staticmethod
     def _quote_only(
@@ -232,7 +247,7 @@ class ListReader:
 
     def _sections(
         self, question: QuestionAnalysis, passages: Sequence[Passage]
-    ) -> Iterator[tuple[str, Stretch]]:
+    ) -> "Iterator[_Section]":
         """Yield the sections that a question names, of the documents of the sources."""
         documents = dict.fromkeys(p.origin[:2] for p in passages if p.origin[1])
         for name, document in documents:
@@ -247,7 +262,7 @@ class ListReader:
         home: Collection,
         document: str,
         near: Sequence[Passage],
-    ) -> Iterator[tuple[str, Stretch]]:
+    ) -> "Iterator[_Section]":
         asked = frozenset(question.weights)
         known = frozenset[str]().union(*(p.stems for p in near))
         named = question.names.union(*(_document_stems(p) for p in near))
@@ -256,7 +271,10 @@ class ListReader:
             if one.section in seen:
                 continue
             seen.add(one.section)
-            stems = _content_stems(one.section.rpartition(" > ")[2])
+            heading = one.section.rpartition(" > ")[2]
+            if negations(heading) != negations(question.text):
+                continue
+            stems = _content_stems(heading)
             rest = [term for term in asked if not match(term, stems)]
             names = named | read(one.section).stems
             if not stems or any(not match(term, asked) for term in stems):
@@ -264,7 +282,7 @@ class ListReader:
             if all(match(t, names) and match(t, known) for t in rest):
                 stretch = self._around(home, document, one.ordinal)
                 if stretch is not None:
-                    yield one.section, stretch
+                    yield _Section(one.section, one.node_id, stretch)
 
     def _count_others(self, whole: WholeLists, passages: Sequence[Passage]) -> None:
         """Note the lists of which the claims quote the lead-in and some items."""

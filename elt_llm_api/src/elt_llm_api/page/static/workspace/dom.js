@@ -27,7 +27,7 @@ export const fill = (element, ...children) => {
 
 // The lines of a paragraph as one: a line break goes where the sentence goes on, and stays
 // before items and short lines such as those of a fact sheet. The length stays the same.
-const WRAPPED = /\n(?=\p{Ll})|(?<=[^\n]{60}[^\n.:;!?])\n(?=[^\n])(?!\s*(?:[-•–—*▪]|\(?\w{1,4}[.)])\s)/gu;
+const WRAPPED = /\n(?=\p{Ll})(?!\(?\w{1,4}[.)]\s|\p{L}[\p{L} ]{0,30}: )|(?<=[^\n]{60}[^\n.:;!?])\n(?=[^\n])(?!\s*(?:[-•–—*▪]|\(?\w{1,4}[.)])\s)/gu;
 export const unwrap = (text) => text.replace(WRAPPED, " ");
 
 // A local address, or nothing: an address of a document's own making is never followed.
