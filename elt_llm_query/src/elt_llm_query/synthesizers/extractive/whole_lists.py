@@ -272,13 +272,13 @@ class ListReader:
                 continue
             seen.add(one.section)
             heading = one.section.rpartition(" > ")[2]
-            if negations(heading) != negations(question.text):
-                continue
             stems = _content_stems(heading)
             rest = [term for term in asked if not match(term, stems)]
             names = named | read(one.section).stems
             if not stems or any(not match(term, asked) for term in stems):
                 continue
+            if negations(heading) != negations(question.text):
+                continue  # "What is covered?" is not answered below "Not covered"
             if all(match(t, names) and match(t, known) for t in rest):
                 stretch = self._around(home, document, one.ordinal)
                 if stretch is not None:
