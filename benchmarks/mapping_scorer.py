@@ -112,8 +112,9 @@ def read_cases(corpus: Corpus, data: Path) -> Iterator[Case]:
         pack = find_pack(model) if model in known_packs() else None
         aliases = read_aliases(pack.aliases_file) if pack else {}
         signals = PairSignals(known.entities, aliases, corpus.embed)
-        for term in terms[handbook]:
-            for entity, row in signals.propose(term):
+        pairs = signals.propose_all(terms[handbook])
+        for term, proposed in zip(terms[handbook], pairs, strict=True):
+            for entity, row in proposed:
                 label = judged.get((term.name, entity.name))
                 if label:
                     same = label == "same"

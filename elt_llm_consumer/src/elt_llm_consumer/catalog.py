@@ -42,6 +42,7 @@ from elt_llm_consumer.linking.similarity import (
     review_status,
 )
 from elt_llm_consumer.linking.term_mapper import Match
+from elt_llm_consumer.linking.text_vectors import list_missing
 from elt_llm_consumer.optional_reader import (
     list_placing_failures,
     open_placer,
@@ -163,6 +164,7 @@ class CatalogJob(ProductJob):
             degradations=(
                 *unread_passages(reader),
                 *list_placing_failures(placer),
+                *list_missing(cataloguer.missing),
                 *batch.degradations,
                 *invalid,
             ),
@@ -216,13 +218,21 @@ class Cataloguer:
         )
         no_terms = self.scope.skip_handbook or self.scope.is_partial
         self._unmapped = [] if no_terms else self._index.terms_without_entity
+        self._classifier.prepare(
+            (entry.term, as_text(handbook.quotes(entry))) for entry in self._unmapped
+        )
         self._chosen: dict[str, Placement] = {}
+
+    @property
+    def missing(self) -> dict[str, str]:
+        """Return which descriptions and definitions were not compared, and why."""
+        return {**self._classifier.missing, **self._index.missing}
 
     def choose_places(self, placer: "TermPlacer") -> None:
         """Let a language model choose between the domains of uncertain terms.
 
         Only of those that are near to a domain: what is far from all fits none.
-        Raises ModelError or EmbedError.
+        Raises ModelError.
         """
         undecided = []
         for entry in self._unmapped:
@@ -243,6 +253,7 @@ class Cataloguer:
             self.scope.model_copy(
                 update={"domains": (), "entities": ()}
             ).model_dump_json(),
+            *self.missing,
         )
         items = [
             WorkItem(name=entity.name, parts=(shared, entity.model_dump_json()))

@@ -23,6 +23,7 @@ from elt_llm_consumer.linking.model_entities import (
     read_model,
 )
 from elt_llm_consumer.linking.similarity import SemanticIndex
+from elt_llm_consumer.linking.text_vectors import list_missing
 from elt_llm_consumer.optional_reader import open_reader, unread_passages
 from elt_llm_consumer.product import (
     check_schema,
@@ -185,7 +186,12 @@ class CoverageJob(ProductJob):
                 **reviews,
                 invalid=len(invalid),
             ),
-            degradations=(*unread_passages(reader), *batch.degradations, *invalid),
+            degradations=(
+                *unread_passages(reader),
+                *list_missing(scorer.index.missing),
+                *batch.degradations,
+                *invalid,
+            ),
             items=batch.failures,
         )
         path = self.output or default_path(
@@ -229,6 +235,7 @@ class CoverageScorer:
             self.model.identity,
             str(sorted(self._aliases.items())),
             config,
+            *self.index.missing,
         )
         return [
             WorkItem(name=entity.name, parts=(shared, entity.model_dump_json()))

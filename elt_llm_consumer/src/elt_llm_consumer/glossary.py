@@ -1,6 +1,6 @@
 """The glossary: every term a handbook defines, with its quote and its entity."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,13 +12,10 @@ from elt_llm_consumer.batch import WorkItem, run_items
 from elt_llm_consumer.corpus import GlossaryEntry, Handbook
 from elt_llm_consumer.definitions.term_relations import TermRelations, relate_terms
 from elt_llm_consumer.linking.mapping_features import to_mapped_term
-from elt_llm_consumer.linking.model_entities import (
-    EntityModel,
-    read_aliases,
-    read_model,
-)
+from elt_llm_consumer.linking.model_entities import read_aliases, read_model
 from elt_llm_consumer.linking.similarity import embed_texts
-from elt_llm_consumer.linking.term_mapper import TermMapper
+from elt_llm_consumer.linking.term_mapper import Match, TermMapper
+from elt_llm_consumer.linking.text_vectors import list_missing
 from elt_llm_consumer.optional_reader import open_reader, unread_passages
 from elt_llm_consumer.product import (
     check_schema,
@@ -130,10 +127,11 @@ class GlossaryJob(ProductJob):
         context.progress("definitions", len(entries), len(entries))
         embed = partial(embed_texts, models)
         mapper = TermMapper(model.entities, aliases, embed)
+        matches = mapper.map_terms([to_mapped_term(one.definition) for one in entries])
         relations = relate_terms([entry.definition for entry in entries])
 
         def build_row(number: int) -> dict[str, Any]:
-            row = glossary_record(handbook, entries[number], mapper)
+            row = glossary_record(handbook, entries[number], matches[number])
             row = row.model_copy(
                 update=_relation_fields(handbook, entries, relations[number])
             )
@@ -142,7 +140,8 @@ class GlossaryJob(ProductJob):
             )
             return checked
 
-        items = work_items(handbook, entries, model, aliases)
+        shared = digest(handbook.identity, model.identity, str(sorted(aliases.items())))
+        items = work_items(shared, entries, matches)
         batch = run_items(context, "glossary", items, build_row, fresh=self.fresh)
         if batch.stopped:
             return batch.early_report("glossary")
@@ -163,7 +162,12 @@ class GlossaryJob(ProductJob):
             counts=batch.counts_with(
                 terms=len(rows), invalid=len(invalid), **reviews, **spent
             ),
-            degradations=(*unread_passages(reader), *batch.degradations, *invalid),
+            degradations=(
+                *unread_passages(reader),
+                *list_missing(mapper.missing),
+                *batch.degradations,
+                *invalid,
+            ),
             items=batch.failures,
         )
         csv_file, json_file, undefined_file = self._files(context)
@@ -193,13 +197,15 @@ class GlossaryJob(ProductJob):
 
 
 def work_items(
-    handbook: Handbook,
-    entries: Sequence[GlossaryEntry],
-    model: EntityModel,
-    aliases: Mapping[str, Sequence[str]],
+    shared: str, entries: Sequence[GlossaryEntry], matches: Sequence[Match]
 ) -> list[WorkItem]:
-    """Return an item per definition, keyed by its document, the model and aliases."""
-    shared = digest(handbook.identity, model.identity, str(sorted(aliases.items())))
+    """Return an item per definition.
+
+    Args:
+        shared: What all rows depend on.
+        entries: The definitions.
+        matches: Their entities; they may differ if an embedder fails for a text.
+    """
     return [
         WorkItem(
             name=entry.term,
@@ -207,9 +213,10 @@ def work_items(
                 shared,
                 entry.document.document_id,
                 entry.definition.model_dump_json(),
+                match.model_dump_json(),
             ),
         )
-        for entry in entries
+        for entry, match in zip(entries, matches, strict=True)
     ]
 
 
@@ -240,7 +247,7 @@ def other_definition(handbook: Handbook, entry: GlossaryEntry) -> OtherDefinitio
 
 
 def glossary_record(
-    handbook: Handbook, entry: GlossaryEntry, mapper: TermMapper
+    handbook: Handbook, entry: GlossaryEntry, match: Match
 ) -> GlossaryRecord:
     """Return the row of one definition, its quote checked against the document."""
     definition, document = entry.definition, entry.document
@@ -251,7 +258,6 @@ def glossary_record(
     checks = [check_quote(text[start:end], text) for start, end in spans]
     passage = handbook.passage_at(document_id, first)
     resolved = definition.resolved
-    match = mapper.map_term(to_mapped_term(definition))
     entity = match.entity
     return GlossaryRecord(
         term=definition.term,

@@ -7,25 +7,23 @@ one name apart.
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from elt_llm_consumer.definitions.definition_records import Definition, DefinitionSource
 from elt_llm_consumer.definitions.terms import fold, normalise, spellings, variants
 from elt_llm_consumer.linking.model_entities import Entity
+from elt_llm_consumer.linking.text_vectors import Embed, TextVectors
+from elt_llm_core.errors import EmbedError
 from elt_llm_core.language.acronyms import stands_for
 from elt_llm_core.language.languages import ENGLISH
 from elt_llm_core.language.stop_words import stop_words
 from elt_llm_query.analysis.stems import stem
 
-if TYPE_CHECKING:
-    from elt_llm_consumer.linking.similarity import Vector
-
 Signals = Mapping[str, float]
-Embed = Callable[[Sequence[str]], "Vector"]  # unit vectors of texts
 
 SAME_NAMES = (
     "name: as written", "name: but for the plural", "name: implied spelling",
@@ -119,20 +117,60 @@ class PairSignals:
             for part in _ends(names.own):
                 self._by_ends[part].add(number)
 
+    @property
+    def missing(self) -> Mapping[str, str]:
+        """Return which descriptions and definitions have no vector, and why.
+
+        Such pairs are described by their names alone.
+        """
+        return self._senses.missing if self._senses else {}
+
     def propose(self, term: MappedTerm) -> list[tuple[Entity, Signals]]:
         """Return the entities that a signal proposes, in the order of the model.
 
         Args:
             term: The term.
         """
+        (pairs,) = self.propose_all([term])
+        return pairs
+
+    def propose_all(
+        self, terms: Sequence[MappedTerm]
+    ) -> Iterator[list[tuple[Entity, Signals]]]:
+        """Yield the proposed entities of each term; all texts are embedded together.
+
+        Args:
+            terms: The terms.
+
+        Raises:
+            ModelError: If the embedder cannot be reached.
+            EmbedError: If it has no vectors at all.
+        """
+        proposed = [self._find(term) for term in terms]
+        if self._senses:
+            self._senses.prepare(self._compared_texts(terms, proposed))
+        for term, numbers in zip(terms, proposed, strict=True):
+            yield [(self._entities[n], self._describe(term, n)) for n in numbers]
+
+    def _find(self, term: MappedTerm) -> list[int]:
+        """Return the numbers of the entities that a signal proposes."""
         keys = _keys(term)
         proposed = {number for key in keys for number in self._by_name.get(key, ())}
         for key in sorted(keys):
             proposed |= self._with_words(key) | self._with_short_form(key)
-        return [
-            (self._entities[number], self._describe(term, number))
-            for number in sorted(proposed)
-        ]
+        return sorted(proposed)
+
+    def _compared_texts(
+        self, terms: Sequence[MappedTerm], proposed: Sequence[Sequence[int]]
+    ) -> dict[str, str]:
+        """Return the texts that will be compared, with their names for messages."""
+        names: dict[str, str] = {}
+        for term, numbers in zip(terms, proposed, strict=True):
+            for entity in (self._entities[number] for number in numbers):
+                if term.definition and entity.description:
+                    names[_term_text(term)] = name_definition(term.name)
+                    names[_entity_text(entity)] = name_description(entity)
+        return names
 
     def _with_words(self, key: str) -> set[int]:
         """Return entities that share the head, all words, or nearly all letters."""
@@ -162,10 +200,9 @@ class PairSignals:
         stated = stems_of(term.definition) - stems_of(term.name)
         described = stems_of(entity.description) - stems_of(entity.name)
         fewer = min(len(stated), len(described)) or 1
-        # With the names: the right sense of "salt" is nearer to "salt" in its meaning.
-        near = self._senses.compare(
-            f"{term.name}: {term.definition}", f"{entity.name}: {entity.description}"
-        )
+        near = self._senses.compare(_term_text(term), _entity_text(entity))
+        if near is None:
+            return dict.fromkeys(DESCRIPTION, 0.0)
         return {COMPARED: 1.0, NEAR: near, SHARED: len(stated & described) / fewer}
 
 
@@ -177,30 +214,76 @@ class Senses:
     """
 
     def __init__(self, embed: Embed) -> None:
-        self._embed = embed
-        self._vectors: dict[str, Vector] = {}
+        self._vectors = TextVectors(embed)
 
-    def compare(self, text: str, other: str) -> float:
+    @property
+    def missing(self) -> Mapping[str, str]:
+        """Return why a text has no vector, by its name."""
+        return self._vectors.missing
+
+    def prepare(self, names: Mapping[str, str]) -> None:
+        """Embed the texts that will be compared.
+
+        Args:
+            names: By text, what a message calls it; if empty, nothing is embedded.
+
+        Raises:
+            ModelError: If the embedder cannot be reached.
+            EmbedError: If it has no vectors of the reference texts.
+        """
+        if not names:
+            return
+        # First, because an embedder that refuses all of these refuses every text.
+        self._vectors.add({text: f"the reference text {text!r}" for text in _UNLIKE})
+        if not self._unlike_pairs:
+            reasons = "; ".join(dict.fromkeys(self.missing.values()))
+            raise EmbedError(f"the embedder returns no usable vectors: {reasons}")
+        self._vectors.add(names)
+
+    def compare(self, text: str, other: str) -> float | None:
         """Return 1 for the same text, 0 for texts as unlike as the reference texts.
 
         Args:
-            text: A text.
+            text: A text that was prepared.
             other: Another one.
+
+        Returns:
+            The nearness, or None if a text has no vector.
         """
-        cosine = float(self._vector(text) @ self._vector(other))
+        mine, theirs = self._vectors.get(text), self._vectors.get(other)
+        if mine is None or theirs is None:
+            return None
+        cosine = float(mine @ theirs)
         return round((cosine - self._unlike) / max(1 - self._unlike, 1e-6), 4)
 
-    def _vector(self, text: str) -> "Vector":
-        if text not in self._vectors:
-            self._vectors[text] = self._embed([text])[0]
-        return self._vectors[text]
+    @cached_property
+    def _unlike_pairs(self) -> list[float]:
+        """Return the cosines of texts on different subjects."""
+        vectors = [v for v in map(self._vectors.get, _UNLIKE) if v is not None]
+        return [float(a @ b) for a, b in combinations(vectors, 2)]
 
     @cached_property
     def _unlike(self) -> float:
-        """Return the mean cosine of texts on different subjects."""
-        vectors = self._embed(_UNLIKE)
-        pairs = [float(a @ b) for a, b in combinations(vectors, 2)]
-        return sum(pairs) / len(pairs)
+        return sum(self._unlike_pairs) / len(self._unlike_pairs)
+
+
+def name_description(entity: Entity) -> str:
+    """Return how a message names the description of an entity."""
+    return f"the description of the entity {entity.label!r}"
+
+
+def name_definition(term: str) -> str:
+    """Return how a message names the definition of a term."""
+    return f"the definition of the term {term!r}"
+
+
+# Texts are compared with their names: the right sense of "salt" is nearer to "salt".
+def _term_text(term: MappedTerm) -> str:
+    return f"{term.name}: {term.definition}"
+
+
+def _entity_text(entity: Entity) -> str:
+    return f"{entity.name}: {entity.description}"
 
 
 def stems_of(name: str) -> frozenset[str]:

@@ -4,23 +4,26 @@ Cosines are calibrated to one scale for every embedder: 0 is the mean over all c
 texts, 1 the same text. No language model is called.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from elt_llm_consumer.corpus import Handbook, HandbookPassage
 from elt_llm_consumer.definitions.terms import clean, fold
+from elt_llm_consumer.linking.mapping_features import (
+    name_definition,
+    name_description,
+)
 from elt_llm_consumer.linking.model_entities import Entity
+from elt_llm_consumer.linking.text_vectors import TextVectors, Vector
 from elt_llm_core.models.embedder import as_counting
 from elt_llm_core.records import Record
 from elt_llm_core.strategy import Models
 
 _FEWEST_WORDS = 3  # least words of a passage as evidence; a cell or a label is none
-Vector = NDArray[np.float32]
 
 
 class SemanticIndex:
@@ -106,9 +109,13 @@ def calibrate(cosines: Vector) -> Vector:
 def _truncate(text: str, count: Callable[[str], int], limit: int) -> str:
     """Return the beginning of a text that the embedder reads completely."""
     words = text.split()
-    while words and count(" ".join(words)) > limit:
-        words = words[: max(1, len(words) * 3 // 4)] if len(words) > 1 else []
-    return " ".join(words)
+    while len(words) > 1 and count(" ".join(words)) > limit:
+        words = words[: len(words) * 3 // 4]
+    beginning = " ".join(words)
+    # Some languages have no spaces between words.
+    while beginning and count(beginning) > limit:
+        beginning = beginning[: len(beginning) * 3 // 4]
+    return beginning
 
 
 UNASSIGNED = "UNASSIGNED"
@@ -157,38 +164,68 @@ _UNPLACED = Placement(
     reasoning="there is no model to place the term in",
     alternative="",
 )
+_NO_VECTOR = _UNPLACED.model_copy(
+    update={"reasoning": "the embedder has no vector to compare it by"}
+)
 
 
 class TaxonomyClassifier:
     """Infers the domain of terms from the entities of a model.
 
-    A term with its definition is compared with every entity.
+    A term with its definition is compared with every entity. Without a vector an entity
+    is left out, and a term has no place; `missing` says which.
     """
 
     def __init__(self, entities: Sequence[Entity], semantics: SemanticIndex) -> None:
-        self._entities = entities
-        self._semantics = semantics
+        self._all = entities
+        self._texts = TextVectors(semantics.texts)
         # A term is ranked once for a language model and once for its row.
         self._ranks: dict[tuple[str, str], list[tuple[str, tuple[float, int]]]] = {}
 
+    @property
+    def missing(self) -> Mapping[str, str]:
+        """Return why a description or definition has no vector, by its name."""
+        return self._texts.missing
+
+    def prepare(self, terms: Iterable[tuple[str, str]]) -> None:
+        """Embed the entities and the terms that will be placed, in batches.
+
+        Args:
+            terms: Terms with their definitions.
+
+        Raises:
+            ModelError: If the embedder cannot be reached.
+        """
+        names = {_term_text(*term): name_definition(term[0]) for term in terms}
+        if names and self._entities:
+            self._texts.add(names)
+
+    @cached_property
+    def _entities(self) -> list[Entity]:
+        """Return the entities that have a vector."""
+        self._texts.add({_describe(e): name_description(e) for e in self._all})
+        return [e for e in self._all if self._texts.get(_describe(e)) is not None]
+
     @cached_property
     def _vectors(self) -> Vector:
-        return self._semantics.texts([_describe(e) for e in self._entities])
+        rows = [self._texts.get(_describe(entity)) for entity in self._entities]
+        return np.stack([row for row in rows if row is not None])
 
     def place(self, term: str, definition: str) -> Placement:
-        """Return the domain of the nearest entity. Raises ModelError or EmbedError.
+        """Return the domain of the nearest entity. Raises ModelError.
 
         A domain's score is that of its best entity, raised by 0.1 for an entity that
         shares the term's last word.
         """
-        if not self._entities:
+        if not self._all:
             return _UNPLACED
-        return self._decide(self._rank(term, definition))
+        ranked = self._rank(term, definition)
+        return self._decide(ranked) if ranked else _NO_VECTOR
 
     def options(self, term: str, definition: str) -> tuple[Placement, ...]:
         """Return the possible places of a term, most probable first.
 
-        Raises ModelError or EmbedError.
+        Raises ModelError.
         """
         ranked = self._rank(term, definition)[:_MOST_OPTIONS]
         return tuple(
@@ -215,7 +252,11 @@ class TaxonomyClassifier:
     def _compare(
         self, term: str, definition: str
     ) -> list[tuple[str, tuple[float, int]]]:
-        vector = self._semantics.texts([f"{term}: {clean(definition)}"])[0]
+        self.prepare([(term, definition)])
+        text = _term_text(term, definition)
+        vector = self._texts.get(text) if self._entities else None
+        if vector is None:
+            return []
         scores = calibrate(self._vectors @ vector)
         best: dict[str, tuple[float, int]] = {}
         for number, entity in enumerate(self._entities):
@@ -250,6 +291,10 @@ def _head_bonus(term: str, name: str) -> float:
     """Return a bonus for the same last word: a Reading Pass is a kind of Pass."""
     ours, theirs = fold(term).split(), fold(name).split()
     return _SAME_HEAD if ours and theirs and ours[-1] == theirs[-1] else 0.0
+
+
+def _term_text(term: str, definition: str) -> str:
+    return f"{term}: {clean(definition)}"
 
 
 def _describe(entity: Entity) -> str:

@@ -25,12 +25,12 @@ from elt_llm_consumer.linking.mapping_features import (
     NEAR,
     SAME_NAMES,
     SHARED,
-    Embed,
     MappedTerm,
     PairSignals,
     Signals,
 )
 from elt_llm_consumer.linking.model_entities import Entity
+from elt_llm_consumer.linking.text_vectors import Embed
 from elt_llm_core.records import Record
 
 WEIGHTS = "mapping_weights.json"
@@ -119,6 +119,14 @@ class TermMapper:
         self._signals = PairSignals(entities, aliases, embed)
         self._scorer = scorer or load_mapping_scorer()
 
+    @property
+    def missing(self) -> Mapping[str, str]:
+        """Return why a description or definition has no vector, by its name.
+
+        Such pairs were compared by their names alone.
+        """
+        return self._signals.missing
+
     def map_term(self, term: MappedTerm) -> Match:
         """Return the entity that a term means, if one alone is probable.
 
@@ -131,11 +139,30 @@ class TermMapper:
 
         Raises:
             ModelError: If the embedder cannot be reached.
-            EmbedError: If a text has no vector.
+            EmbedError: If it has no vectors at all.
         """
+        (match,) = self.map_terms([term])
+        return match
+
+    def map_terms(self, terms: Sequence[MappedTerm]) -> list[Match]:
+        """Return the match of each term, in order; all texts are embedded together.
+
+        Args:
+            terms: The terms with their definitions.
+
+        Returns:
+            A match for each, as `map_term` returns it.
+
+        Raises:
+            ModelError: If the embedder cannot be reached.
+            EmbedError: If it has no vectors at all.
+        """
+        return [self._choose(pairs) for pairs in self._signals.propose_all(terms)]
+
+    def _choose(self, pairs: Iterable[tuple[Entity, Signals]]) -> Match:
         candidates = [
             _Candidate(entity, row, self._scorer.choose(row).probability(row))
-            for entity, row in self._signals.propose(term)
+            for entity, row in pairs
         ]
         # Rounded, so that the order is that of the model for equal signals.
         candidates.sort(key=lambda c: -round(c.probability, 6))

@@ -18,10 +18,11 @@ from typing import NamedTuple
 from elt_llm_consumer.corpus import GlossaryEntry, Handbook
 from elt_llm_consumer.definitions.definition_scorer import DefinitionScorer, to_scorer
 from elt_llm_consumer.definitions.terms import fold
-from elt_llm_consumer.linking.mapping_features import Embed, to_mapped_term
+from elt_llm_consumer.linking.mapping_features import to_mapped_term
 from elt_llm_consumer.linking.mentions import MentionIndex
 from elt_llm_consumer.linking.model_entities import Entity, EntityModel
 from elt_llm_consumer.linking.term_mapper import Match, TermMapper
+from elt_llm_consumer.linking.text_vectors import Embed
 from elt_llm_consumer.treatment.treatment_features import (
     EntityUse,
     Features,
@@ -126,6 +127,16 @@ class TreatmentIndex:
         if entity not in self._treatments:
             self._treatments[entity] = self._decide(entity)
         return self._treatments[entity]
+
+    @property
+    def missing(self) -> Mapping[str, str]:
+        """Return why a description or definition has no vector, by its name.
+
+        Maps the terms if they are not yet mapped. Raises ModelError, or EmbedError if
+        the embedder has no vectors at all.
+        """
+        # Only with a match of every entry is it known what has no vector.
+        return self._mapper.missing if self._matched_entries else {}
 
     def matches(self, entity: Entity) -> list[MatchedEntry]:
         """Return the definitions that are mapped to an entity, best match first.
@@ -236,10 +247,9 @@ class TreatmentIndex:
     @cached_property
     def _matched_entries(self) -> list[MatchedEntry]:
         """Return every definition of the handbook with its match."""
-        return [
-            MatchedEntry(entry, self._mapper.map_term(to_mapped_term(entry.definition)))
-            for entry in self._handbook.entries
-        ]
+        entries = self._handbook.entries
+        terms = [to_mapped_term(entry.definition) for entry in entries]
+        return list(map(MatchedEntry, entries, self._mapper.map_terms(terms)))
 
     @cached_property
     def _match_of(self) -> dict[str, Match]:
