@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from elt_llm_consumer.catalog import NAMED, CatalogJob, Cataloguer
+from elt_llm_consumer.catalog import FORCED, NAMED, CatalogJob, Cataloguer
+from elt_llm_consumer.catalog_scope import CatalogScope
 from elt_llm_consumer.corpus import Handbook
 from elt_llm_consumer.linking.model_entities import Entity, EntityModel
 from elt_llm_consumer.product import schema
@@ -161,6 +162,24 @@ def test_second_run_asks_the_embedder_nothing(made, context, models, aliases):
 )
 def test_schemas_are_schemas(name):
     Draft202012Validator.check_schema(schema(name))
+
+
+def test_a_forced_entity_whose_term_fits_two_says_so(store, models):
+    leases = tuple(Entity(name="Ground Lease", domain=one) for one in "AB")
+    cataloguer = Cataloguer(
+        Handbook(store, ["handbook"]),
+        EntityModel(entities=leases),
+        {},
+        models,
+        ConsumerSection(),
+        CatalogScope(forced=("Ground Lease",)),
+    )
+    row = cataloguer.record(0)
+    assert row["mapping_rationale"] == (
+        f"{FORCED}; ambiguous: the term 'Ground Lease' fits 2 entities, of which none "
+        "is chosen: Ground Lease (A), Ground Lease (B)"
+    )
+    assert (row["source"], row["review_status"]) == ("BOTH", "NEEDS_CLARIFICATION")
 
 
 def test_a_term_that_two_entities_fit_is_shown_for_neither(store, models):

@@ -89,6 +89,60 @@ def test_a_name_that_is_nearly_a_term_is_listed_and_not_taken_for_it(store):
     assert rows["Ground Lease"].status == "HANDBOOK_ONLY"
 
 
+NAMESAKES = tuple(Entity(name="Ground Lease", domain=one) for one in "AB")
+
+
+def test_a_term_that_fits_two_entities_is_ambiguous_for_both(store):
+    index = TreatmentIndex(
+        Handbook(store, ["handbook"]),
+        EntityModel(entities=NAMESAKES),
+        {},
+        ConsumerSection(),
+    )
+    gaps = [one for one in list_gaps(NAMESAKES, index) if one.model_name]
+    assert len(gaps) == len(NAMESAKES)
+    for gap, entity in zip(gaps, NAMESAKES, strict=True):
+        assert (gap.handbook_name, gap.status) == ("", "MATCHED")
+        assert gap.match == (
+            "ambiguous: the term 'Ground Lease' fits 2 entities, of which none is "
+            "chosen: Ground Lease (A), Ground Lease (B)"
+        )
+        assert index.of(entity).reasons[0] == gap.match
+        assert index.of(entity).is_ambiguous
+
+
+def test_a_term_of_its_own_makes_an_entity_unambiguous(store):
+    aliases = {"Ground Lease": ["Deposit"], "Tenants": ["Deposit"]}
+    entities = (Entity(name="Ground Lease"), Entity(name="Tenants"))
+    index = TreatmentIndex(
+        Handbook(store, ["handbook"]),
+        EntityModel(entities=entities),
+        aliases,
+        ConsumerSection(),
+    )
+    gaps = {g.model_name: g for g in list_gaps(entities, index)}
+    assert gaps["Tenants"].handbook_name == "Tenant"
+    assert "Deposit" not in gaps["Tenants"].match
+    assert index.of(entities[0]).ambiguity == ""
+    assert index.matches(entities[0])[0].entry.term == "Ground Lease"
+
+
+def test_the_report_asks_a_person_about_namesakes(context, models, add, make, tmp_path):
+    names = tmp_path / "names.yaml"
+    names.write_text("shared cost: [notice period]\nboundary survey: [notice period]\n")
+    job = CoverageJob(collections=("handbook",), model="estate", aliases=names)
+    report = job.build(models)(context)
+    content = json.loads(Path(report.files["coverage_json"]).read_text())
+    rows = {row["entity_name"]: row for row in content["entities"]}
+    for name in ("Shared Cost", "Boundary Survey"):
+        assert rows[name]["review_status"] == "NEEDS_CLARIFICATION"
+        assert rows[name]["reasons"][0] == (
+            "ambiguous: the term 'Notice Period' fits 2 entities, of which none is "
+            "chosen: Boundary Survey (CONTRACTS), Shared Cost (MONEY)"
+        )
+    assert content["summary"]["ambiguous"] == ["Boundary Survey", "Shared Cost"]
+
+
 def test_no_model_is_refused(context, models):
     with pytest.raises(UsageError, match="pass --model"):
         CoverageJob(collections=("handbook",)).build(models)(context)

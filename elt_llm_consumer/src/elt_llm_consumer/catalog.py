@@ -58,6 +58,7 @@ from elt_llm_consumer.product import (
 from elt_llm_consumer.product_job import ProductJob
 from elt_llm_consumer.reviewed import ReviewedRow, review_rows
 from elt_llm_consumer.treatment.treatment_index import (
+    AMBIGUOUS,
     Treatment,
     TreatmentIndex,
     raise_by_meaning,
@@ -76,7 +77,7 @@ CANDIDATE = (
     "Not in the model: the handbook defines this term; a candidate for the model."
 )
 NAMED = "named in the handbook, not defined there"
-UNSURE = "ambiguous: the handbook has the name, perhaps of another thing"
+UNSURE = f"{AMBIGUOUS}the handbook has the name, perhaps of another thing"
 OTHER_SENSE = "the handbook has the name, but hardly of this thing"
 FORCED = "forced: it counts as named by the handbook"
 NOT_READ = "the handbook was not read"
@@ -358,14 +359,17 @@ class Cataloguer:
         self, entity: Entity, match: Match | None, treatment: Treatment
     ) -> str:
         """Return how the handbook names the entity, and which fields are manual."""
-        if match is not None:
+        if normalise(entity.name) in self._forced and (
+            match is None or match.entity is None
+        ):
+            also = f"; {treatment.ambiguity}" if treatment.ambiguity else ""
+            reason = FORCED + also
+        elif match is not None:
             reason = match.rationale
-        elif normalise(entity.name) in self._forced:
-            reason = FORCED
         elif treatment.is_covered:
             reason = NAMED
         else:
-            why = "; ".join(treatment.reasons)
+            why = "; ".join(treatment.reasons).removeprefix(AMBIGUOUS)
             unsure = UNSURE if treatment.is_ambiguous else OTHER_SENSE
             reason = f"{unsure}: {why}" if treatment.is_named else why
         written = sorted(self._static.get(normalise(entity.name), {}))

@@ -35,6 +35,7 @@ from elt_llm_consumer.product import (
 from elt_llm_consumer.product_job import ProductJob
 from elt_llm_consumer.reviewed import ReviewedProduct, ReviewedRow, review_rows
 from elt_llm_consumer.treatment.treatment_index import (
+    AMBIGUOUS,
     VERDICTS,
     Treatment,
     TreatmentIndex,
@@ -51,7 +52,8 @@ from elt_llm_core.strategy import Models
 class Gap(Record):
     """One name of either side. `match` describes how it matched, or other findings.
 
-    MATCHED are the entities with coverage STRONG or MODERATE.
+    MATCHED are the entities with coverage STRONG or MODERATE. If the handbook's term
+    fits other entities as well, `handbook_name` is empty and `match` lists them.
     """
 
     normalized_name: str
@@ -83,11 +85,14 @@ def _entity_gap(entity: Entity, index: TreatmentIndex) -> Gap:
     if not treatment.is_covered:
         reason = "; ".join(treatment.reasons)
         if treatment.is_ambiguous:
-            reason = f"ambiguous: {reason}"
+            reason = AMBIGUOUS + reason.removeprefix(AMBIGUOUS)
         return _gap(entity.name, "", "MODEL_ONLY", reason)
     if not matches:
         return _gap(entity.name, "", "MATCHED", "named, not defined")
-    first, *others = dict.fromkeys(one.entry.term for one in matches)
+    if treatment.ambiguity:
+        return _gap(entity.name, "", "MATCHED", treatment.ambiguity)
+    mapped = [one for one in matches if one.match.entity is not None]
+    first, *others = dict.fromkeys(one.entry.term for one in mapped)
     also = f"; also {', '.join(map(repr, others))}" if others else ""
     return _gap(entity.name, first, "MATCHED", matches[0].match.rationale + also)
 
@@ -172,9 +177,10 @@ class CoverageJob(ProductJob):
             "properties/gaps/items",
         )
         content = {
-            "summary": count_verdicts(
-                rows, [Gap.model_validate(gap) for gap in valid_gaps]
-            ),
+            "summary": {
+                **count_verdicts(rows, [Gap.model_validate(gap) for gap in valid_gaps]),
+                "ambiguous": list_ambiguous(batch.successes),
+            },
             "entities": rows,
             "gaps": valid_gaps,
         }
@@ -343,8 +349,7 @@ def count_verdicts(
 ) -> dict[str, Any]:
     """Return counts by verdict and gap status, and the shares covered and matched.
 
-    Both shares are equal, because an entity is matched if it is covered. `ambiguous`
-    are the names of THIN entities, which a person must decide.
+    Both shares are equal, because an entity is matched if it is covered.
     """
     verdicts = Counter(row["verdict"] for row in rows)
     statuses = Counter(gap.status for gap in gaps)
@@ -354,10 +359,17 @@ def count_verdicts(
     return {
         "entities": len(rows),
         "verdicts": {name: verdicts[name] for name in VERDICTS},
-        "ambiguous": sorted(
-            {row["entity_name"] for row in rows if row["verdict"] == "THIN"}
-        ),
         "gaps": {n: statuses[n] for n in ("MATCHED", "MODEL_ONLY", "HANDBOOK_ONLY")},
         "covered_share": round(covered / len(rows), 4) if rows else 0.0,
         "matched_share": round(matched / modelled, 4) if modelled else 0.0,
     }
+
+
+def list_ambiguous(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the names of entities that a person must decide, in order.
+
+    Args:
+        rows: The rows as generated, before a reviewer's decisions.
+    """
+    open_rows = [row for row in rows if row["review_status"] == "NEEDS_CLARIFICATION"]
+    return sorted({row["entity_name"] for row in open_rows})

@@ -38,6 +38,7 @@ from elt_llm_core.records import Record
 WEIGHTS = "treatment_weights.json"
 VERDICTS = ("STRONG", "MODERATE", "THIN", "ABSENT")
 NOT_NAMED = "not named in the handbook"
+AMBIGUOUS = "ambiguous: "
 # Share of equal letters; not measured. About one letter in eight may differ.
 _NEAR_SPELLING = 0.88
 _SHORTEST_NAME = 5  # characters; one letter changes a shorter name into another word
@@ -50,8 +51,9 @@ _THIN, _MODERATE, _NAMED = 0.40, 0.55, 0.65
 class Treatment(Record):
     """How far a handbook treats an entity, with the reasons as text.
 
-    `is_covered`: the handbook treats the thing. `is_ambiguous`: it may; a person must
-    decide.
+    `is_covered`: the handbook treats the thing. `is_ambiguous`: a person must decide
+    whether it does, or which entity a term means. `ambiguity` names such terms and all
+    entities that they fit.
     """
 
     verdict: str
@@ -59,6 +61,7 @@ class Treatment(Record):
     reasons: tuple[str, ...]
     is_named: bool = True
     near_term: str = ""
+    ambiguity: str = ""
 
     @property
     def is_covered(self) -> bool:
@@ -67,8 +70,8 @@ class Treatment(Record):
 
     @property
     def is_ambiguous(self) -> bool:
-        """Return whether words or similar passages leave it undecided."""
-        return self.verdict == "THIN"
+        """Return whether words, passages or namesakes leave it undecided."""
+        return self.verdict == "THIN" or bool(self.ambiguity)
 
 
 class MatchedEntry(NamedTuple):
@@ -203,7 +206,12 @@ class TreatmentIndex:
         reasons = name_reasons(
             row, self.use(entity), sense, is_for=band in VERDICTS[:2]
         )
-        return Treatment(verdict=band, score=score, reasons=reasons)
+        ambiguity = _explain_ambiguity(self.matches(entity))
+        if ambiguity:
+            reasons = (ambiguity, *reasons)
+        return Treatment(
+            verdict=band, score=score, reasons=reasons, ambiguity=ambiguity
+        )
 
     def _decide_unnamed(self, entity: Entity) -> Treatment:
         """Return the verdict without the name; similar spellings are listed."""
@@ -275,11 +283,29 @@ class TreatmentIndex:
             for entity in one.match.fitting:
                 matches.setdefault(entity, []).append(one)
         for row in matches.values():
-            row.sort(key=lambda one: (_RANK[one.match.confidence], *one.entry.order))
+            row.sort(key=_rank)
         return matches
 
 
 _RANK = {"high": 0, "medium": 1, "low": 2}
+
+
+def _rank(one: MatchedEntry) -> tuple[bool | int | str, ...]:
+    """Return the sort key of the definitions of one entity: mapped ones come first."""
+    is_open = one.match.entity is None
+    return is_open, _RANK[one.match.confidence], *one.entry.order
+
+
+def _explain_ambiguity(matches: Sequence[MatchedEntry]) -> str:
+    """Return which entities the terms fit; nothing if a term means this one alone."""
+    if any(one.match.entity is not None for one in matches):
+        return ""
+    fitting = dict.fromkeys(
+        f"the term {one.entry.term!r} fits {len(one.match.ambiguous)} entities, of "
+        f"which none is chosen: {', '.join(one.match.ambiguous)}"
+        for one in matches
+    )
+    return f"{AMBIGUOUS}{'; '.join(fitting)}" if fitting else ""
 
 
 def raise_by_meaning(
