@@ -235,3 +235,39 @@ def test_an_entity_described_in_another_sense_is_ambiguous(store):
     assert reason.startswith(f"{OTHER_SENSE}: Tenant (IT), ")
     (gap,) = (one for one in list_gaps([other], index) if one.model_name)
     assert gap.match.startswith(f"ambiguous: {OTHER_SENSE}")
+
+
+HARBOUR = """\
+# 1 Harbour Master
+1.1 A harbour master must inspect each berth before the first day of a quarter.
+1.2 The harbour master keeps the register of berths and may close a berth.
+1.3 The harbour master is appointed by the board for a term of five years.
+1.4 Each skipper must report to the harbour master within an hour of arrival.
+# 2 Definitions
+2.1 "{term}" means a trial of a new rule on one quay before it applies to all.
+2.2 "Berth" means a place at a quay where one boat may lie.
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "term", "verdict"),
+    [
+        ("Harbour Master", "Pilot", "STRONG"),  # its alias
+        ("Harbour Master", "Harbour Master", "THIN"),
+        ("Harbour Masters", "Harbour Master", "THIN"),
+    ],
+)
+def test_only_the_own_name_in_another_sense_counts_against_an_entity(
+    store, make, add, name, term, verdict
+):
+    add(store, "harbour", make(HARBOUR.replace("{term}", term)))
+    entity = Entity(name=name, description="Title of a chess player")
+    index = TreatmentIndex(
+        Handbook(store, ["harbour"]),
+        EntityModel(entities=(entity, Entity(name="Berth"))),
+        {name: ["pilot"]},
+        ConsumerSection(),
+        partial(embed_texts, build_models(load_config(environ={}))),
+    )
+    assert index.rationale_of(term).startswith("defined, not modelled; Not mapped")
+    assert index.of(entity).verdict == verdict

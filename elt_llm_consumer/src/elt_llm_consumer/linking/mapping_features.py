@@ -74,6 +74,17 @@ def to_mapped_term(definition: Definition) -> MappedTerm:
     return MappedTerm(definition.term, definition.synonyms, words)
 
 
+def has_own_name(term: MappedTerm, entity: Entity) -> bool:
+    """Return whether a term has the name of an entity, and not only an alias of it.
+
+    Args:
+        term: The term; its synonyms are names of it too.
+        entity: The entity, whose name may imply other spellings.
+    """
+    own = {fold(name) for name in (entity.name, *spellings(entity.name))}
+    return not own.isdisjoint(_keys(term))
+
+
 class _FoldedNames(NamedTuple):
     """The names of an entity, folded: its own, its implied spellings, its aliases."""
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from elt_llm_consumer.corpus import GlossaryEntry, Handbook
 from elt_llm_consumer.definitions.definition_scorer import DefinitionScorer, to_scorer
 from elt_llm_consumer.definitions.terms import fold
-from elt_llm_consumer.linking.mapping_features import to_mapped_term
+from elt_llm_consumer.linking.mapping_features import has_own_name, to_mapped_term
 from elt_llm_consumer.linking.mentions import MentionIndex
 from elt_llm_consumer.linking.model_entities import Entity, EntityModel
 from elt_llm_consumer.linking.term_mapper import Match, TermMapper
@@ -268,12 +268,16 @@ class TreatmentIndex:
 
     @cached_property
     def _unlike(self) -> dict[Entity, Match]:
-        """Return entities whose name the handbook defines in another sense only."""
+        """Return entities whose own name the handbook defines in another sense only.
+
+        An alias may have another sense: that says nothing of the entity.
+        """
         return {
             entity: one.match
             for one in self._matched_entries
             for entity in one.match.unlike
             if entity not in self._matches
+            and has_own_name(to_mapped_term(one.entry.definition), entity)
         }
 
     @cached_property
