@@ -11,6 +11,21 @@ from elt_llm_core.language.languages import ENGLISH
 from elt_llm_core.language.stop_words import stop_words
 from elt_llm_query.analysis.wordings import LIST_MARKS
 
+WORD = r"[\w\u00ae\u2122][\w'\u2019/&\u00ae\u2122-]*"
+BRACKETS = r"\s*\([^()]{1,60}\)"
+DETERMINER = (
+    r"(?:(?:the|an?|each|every|any|all|our|such|this|his|its|their|most|some)\s+)"
+)
+AUXILIARY = (
+    r"(?:is|are|was|were|has|have|can|could|will|would|shall|should|may|might|must)"
+)
+LEXICAL = (
+    r"(?:means?|refers?\s+to|denotes?|represents?|describes?|includes?|involves?|"
+    r"consists?|comprises?|contains?|covers?|provides?|allows?|recogni[sz]es?|"
+    r"requires?|occurs?|states?|applies|apply|supplements?|supports?|depends?|uses?|"
+    r"governs?|studies|examines?|measures?|produces?|holds?|causes?|helps?|serves?|"
+    r"acts?|works?|takes?|gives?|results?|begins?|ends?|starts?)"
+)
 QUOTE_OPEN = "[\"\u201c\u201f\u201e\u2018'\u00ab]"
 QUOTE_CLOSE = "[\"\u201d\u201c\u2019'\u00bb]"
 # A quotation mark would end the term; an apostrophe between letters does not.

@@ -1,13 +1,16 @@
 """Candidates: every place of a document that may say what a term is.
 
 Recall is the aim here. A candidate carries the words that would be its definition and
-the way in which it was proposed; `scorer` decides which candidates are definitions. The
-stages are:
+the way in which it was proposed; `definition_scorer` decides which candidates are
+definitions. The stages are:
 
-* `stated`: connectors, definition lists, tables and names in brackets (`prose`,
-  `definition_tables`);
-* `subject`: a sentence with the term as its subject ("A judge is responsible for ...");
-* `named`: the meaning comes first ("... is called a ledger", "... is deemed lost");
+* `stated`: connectors, definition lists, tables and names in brackets
+  (`definition_sentences`, `definition_tables`);
+* `subject`: a sentence with the term as its subject ("A judge is responsible for ...",
+  in `subject_sentences`);
+* `named`: the meaning comes first ("... is called a ledger", "... is deemed lost"), in
+  `naming_sentences` like the next three;
+* `apposition`: a clause behind the term explains it ("the ledger, which is ...");
 * `gloss`: words beside the term explain it ("rest day (i.e. Sunday)");
 * `label`: a term in front of a colon or between brackets ("Mat: The mat of the timer");
 * `heading`: a sentence below a heading that names the term;
@@ -35,22 +38,30 @@ from elt_llm_consumer.definitions.definition_sentences import (
     strip_full_stop,
 )
 from elt_llm_consumer.definitions.extract import stated_definitions
+from elt_llm_consumer.definitions.naming_sentences import (
+    apposition_spans,
+    gloss_spans,
+    label_spans,
+    naming_spans,
+)
+from elt_llm_consumer.definitions.sentence_places import (
+    DefinitionSpans,
+    SentencePlace,
+    sentence_places,
+)
+from elt_llm_consumer.definitions.subject_sentences import subject_spans
 from elt_llm_consumer.definitions.terms import (
     PhraseIndex,
     counts_things,
     fold,
-    fold_word,
 )
 from elt_llm_consumer.definitions.usage import Usage, heading_names
 from elt_llm_core.document import Block
 from elt_llm_core.language.acronyms import find_acronyms
-from elt_llm_query.analysis.stems import pieces
 
 _MOST_WORDS = 6  # of a term; longer noun phrases describe instead of naming
 MOST_DEFINITION_WORDS = 120  # a longer one leaves out the list items behind it
-_SHORTEST = 12  # characters of a meaning: two or three words
 _FEWEST_ADDED = 4  # words of a sentence besides its term: "The key is kept" is a use
-_MOST_CLAUSES = 3  # in front of a subject
 _OPENS = 4  # characters: an article may stand before the term that opens a sentence
 _MOST_HEADED = 4  # sentences below a heading that may explain it
 _MOST_MENTIONS = 6  # sentences that mention a term, from its first use on
@@ -71,26 +82,6 @@ class Way(StrEnum):
     WRITTEN = "written"
 
 
-class SentencePlace(NamedTuple):
-    """A sentence of a unit, without the marks that number or label it.
-
-    `start` and `end` are positions in the unit's text. `number` counts the sentences of
-    the unit, `below` those since the heading. `mark` is what was skipped in front.
-    """
-
-    unit: TextUnit
-    start: int
-    end: int
-    number: int
-    below: int
-    mark: str
-
-    @property
-    def text(self) -> str:
-        """The words of the sentence."""
-        return self.unit.text[self.start : self.end]
-
-
 class DefinitionProposal(NamedTuple):
     """A definition that was proposed, and the sentence it is taken from."""
 
@@ -108,126 +99,7 @@ class DefinitionProposal(NamedTuple):
         return place.unit.spans(place.start, place.end)[0][0]
 
 
-class _Spot(NamedTuple):
-    """Positions in a sentence: the term's and the defining words'.
-
-    `name` is the term where its words do not stand together.
-    """
-
-    term: tuple[int, int]
-    meaning: tuple[int, int]
-    verb: str = ""
-    name: str = ""
-
-
-# "4.2", "(a)", "12a5b)", "2i1b+)", and a label between brackets or before a colon.
-_MARKS = re.compile(
-    r"\s*(?:(?:[-*\u2022\u00b7\u25aa\uf0b7]|"
-    r"\(?(?=[\w.+]*\d|[a-zA-Z]\)|[ivx]+\))[\w.+]{1,10}[.)]|\d+(?:\.\d+)+)\s+)*"
-    r"(?:\[[A-Z][A-Z ]*\]\s+)?"
-    r"(?:(?:definitions?|note|nb|clarification|explanation)\s*:\s+)?",
-    re.IGNORECASE,
-)
-_WORD = r"[\w\u00ae\u2122][\w'\u2019/&\u00ae\u2122-]*"
-_BRACKETS = r"\s*\([^()]{1,60}\)"
-_DETERMINER = (
-    r"(?:(?:the|an?|each|every|any|all|our|such|this|his|its|their|most|some)\s+)"
-)
-AUXILIARY = (
-    r"(?:is|are|was|were|has|have|can|could|will|would|shall|should|may|might|must)"
-)
-LEXICAL = (
-    r"(?:means?|refers?\s+to|denotes?|represents?|describes?|includes?|involves?|"
-    r"consists?|comprises?|contains?|covers?|provides?|allows?|recogni[sz]es?|"
-    r"requires?|occurs?|states?|applies|apply|supplements?|supports?|depends?|uses?|"
-    r"governs?|studies|examines?|measures?|produces?|holds?|causes?|helps?|serves?|"
-    r"acts?|works?|takes?|gives?|results?|begins?|ends?|starts?)"
-)
-_SUBJECT = re.compile(
-    rf"(?P<the>{_DETERMINER})?[\"\u201c]?(?P<term>{_WORD}(?:\s+{_WORD}){{0,9}}?)"
-    rf"[\"\u201d]?(?P<brackets>(?:{_BRACKETS})*)"
-    rf"(?:,[^,]{{2,60}},)?\s+(?P<verb>{AUXILIARY}|{LEXICAL})\b",
-    re.IGNORECASE,
-)
-_EQUALS = re.compile(
-    r"\s+(?:(?:also|generally|usually|typically|often)\s+)?"
-    r"(?:(?=(?:an?|the|any|one|those)\s)|defined\s+(?:as|by)\s+)",
-    re.IGNORECASE,
-)
-_MEANS = re.compile(r"(?:means?|refers?\s+to|denotes?)", re.IGNORECASE)
-_CLAUSE = re.compile(
-    r"(?:in|on|for|if|when|where|under|within|during|unless|at|as|after|before|by|"
-    r"generally|depending)\b[^.;:]{2,200}?,\s+",
-    re.IGNORECASE,
-)
-_NEXT_CLAUSE = re.compile(r"[^.;:,]{2,120}?,\s+")
-_PREPOSITION = re.compile(
-    r"\s+(?:of|for|to|in|on|at|with|from|by|between|who|that|which|under)\b"
-)
-_BARE = re.compile(
-    r"(?:mean|refer to|denote|represent|describe|include|involve|consist|contain|cover|"
-    r"provide|allow|require|state|apply|use|hold|work|take|give)"
-)
-_OWNER = re.compile(rf"(?:{_WORD}\s+){{0,3}}?[\w-]+['\u2019]s?\s+")
-_DEEMED = re.compile(
-    r"\b(?:is|are|be|been|was|were)\s+(?:also\s+|then\s+)?"
-    r"(?:considered|deemed|regarded|treated|recorded|counted)\s+"
-    r"(?:as\s+|to\s+(?P<have>have\s+)?(?:be\s+)?)?(?:an?\s+|the\s+)?[\"\u201c]?"
-    rf"(?P<term>{_WORD}(?:\s+{_WORD}){{0,4}}?)"
-    r"(?=[\"\u201d]?\s*(?:[,.;:()]|$|\s(?:if|when|only|unless|and|or|as|where|for|by|"
-    r"in|with|to|at|because)\b))",
-    re.IGNORECASE,
-)
-# "X and Y are counted separately" says how; "is deemed a monopoly" says what.
-_BARE_ADVERB = re.compile(r"(?<!\ba)(?<!\ban)(?<!\bthe)\s[a-z]+ly$")
-# "To have vacated office": a participle with its object; "to have a card" has none.
-_DONE = re.compile(rf"[a-z]+ed\s+{_WORD}")
-# "Wear should be considered reasonable if": the term is "reasonable wear".
-_HEAD_NOUN = re.compile(
-    rf"(?:{_DETERMINER})?(?:(?:other|{_WORD}['\u2019]s?)\s+)*(?:{_WORD}\s+){{0,2}}?"
-    rf"(?P<noun>{_WORD})\s+(?:other\s+than|that|which|who|is|are|was|were|will|would|"
-    r"shall|should|may|must|can|has|have)\b",
-    re.IGNORECASE,
-)
-_CALLED = re.compile(
-    r",?\s+(?:(?:is|are|was|were|be)\s+)?(?:also\s+|often\s+|commonly\s+|usually\s+|"
-    r"sometimes\s+|informally\s+)?(?:called|termed|known\s+as|referred\s+to\s+as)\s+"
-    r"(?:an?\s+|the\s+)?[\"\u201c]?"
-    rf"(?P<term>{_WORD}(?:\s+{_WORD}){{0,4}}?)"
-    r"(?=[\"\u201d]?\s*(?:[,.;:()]|$|\s(?:if|when|and|or|as|where|for|by|in|which)\b))",
-    re.IGNORECASE,
-)
-_WE_MEAN = re.compile(
-    rf"\bby\s+[\"\u201c]?(?P<term>{_WORD}(?:\s+{_WORD}){{0,4}}?)[\"\u201d]?,?\s+(?:we|I|one)\s+"
-    r"means?\s*:?",
-    re.IGNORECASE,
-)
-_GLOSSED = re.compile(
-    rf"(?P<term>{_WORD}(?:\s+{_WORD}){{0,4}})\s*"
-    r"(?:\(\s*(?P<inside>(?:i\.e\.|that\s+is)?[^()]{6,300})\)|"
-    r",\s*(?:i\.e\.|that\s+is,?)\s+(?P<after>[^.;]{6,200}))"
-)
-_IN_BRACKETS = re.compile(
-    r"(?P<meaning>[^(),;:.]{12,160})\s\(\s*[\"\u201c]?(?P<term>[A-Za-z][\w'\u2019/-]*"
-    r"(?:\s+[\w'\u2019/-]+){0,3})[\"\u201d]?\s*\)"
-)
-_GLOSS_MARKS = ("(", "i.e.", "that")  # each match of the two has one
-_ARTICLE = re.compile(r"\b(?:an?|the)\s", re.IGNORECASE)
-_WHICH = re.compile(
-    rf"(?P<term>{_WORD}(?:\s+{_WORD}){{0,4}}?)(?P<brackets>{_BRACKETS})?"
-    r"(?:,?\s+(?P<verb>which|whereby|in\s+which|that)\s+(?:is|are|comprises?|consists?"
-    r"|includes?|contains?|means?)\b|,\s+(?P<apposed>defined\s+as|(?=an?\s)))"
-)
-_WHICH_MARKS = ("which", "whereby", "that", ",")  # each match of `_WHICH` has one
-_IS = re.compile(r"\b(?:is|are|means?)$", re.IGNORECASE)
-_LABELLED = re.compile(
-    r"(?P<term>[^\s:.;\[\]][^:.;\n\[\]]{0,70}?)\s*:\s+(?=\S)"
-    r"|\[(?P<tag>[^\]\n]{2,40})\]\s+(?=[A-Z])"
-)
-_QUOTED = re.compile(
-    r"[\"\u201c](?P<term>[A-Za-z][\w'\u2019/-]*(?:\s+[\w'\u2019/-]+){0,3})[\"\u201d]"
-)
-_VERBS = re.compile(rf"(?:{AUXILIARY}|{LEXICAL})")
+_VERBS = re.compile(rf"(?:{patterns.AUXILIARY}|{patterns.LEXICAL})")
 # "3.18.1. Purpose", also behind the title of the entry; "1.5 metres" has no full stop.
 _CONTENTS = re.compile(r"(?:.*\s:\s+)?\d+(?:\.\d+)+\.(?:\s+\S+){0,8}")
 _NO_START = (
@@ -261,21 +133,6 @@ def find_candidates(
     proposals += _mentions(text, places, usage)
     proposals += _spelt_out(text, places)
     return _without_duplicates(proposals)
-
-
-def sentence_places(units: Sequence[TextUnit]) -> Iterator[SentencePlace]:
-    """Yield the sentences of all units, numbered within unit and section."""
-    section, below = None, 0
-    for unit in units:
-        if unit.section != section:
-            section, below = unit.section, 0
-        for number, piece in enumerate(pieces(unit.text)):
-            marks = _MARKS.match(unit.text, piece.start, piece.end)
-            start = marks.end() if marks else piece.start
-            if start < piece.end:
-                mark = unit.text[piece.start : start]
-                yield SentencePlace(unit, start, piece.end, number, below, mark)
-                below += 1
 
 
 def _without_duplicates(
@@ -335,148 +192,16 @@ def _end(unit: TextUnit) -> int:
 
 def _of_sentence(text: str, place: SentencePlace) -> Iterator[DefinitionProposal]:
     finders = (
-        (Way.SUBJECT, _subject),
-        (Way.NAMED, _naming_spots),
-        (Way.APPOSITION, _apposition_spots),
-        (Way.GLOSS, _gloss_spots),
-        (Way.LABEL, _label_spots),
+        (Way.SUBJECT, subject_spans),
+        (Way.NAMED, naming_spans),
+        (Way.APPOSITION, apposition_spans),
+        (Way.GLOSS, gloss_spans),
+        (Way.LABEL, label_spans),
     )
     for way, find in finders:
-        for spot in find(place):
-            if candidate := _build(text, place, way, spot):
+        for spans in find(place):
+            if candidate := _build(text, place, way, spans):
                 yield candidate
-
-
-def _whole(place: SentencePlace) -> tuple[int, int]:
-    return 0, place.end - place.start
-
-
-def _subject_starts(sentence: str) -> list[int]:
-    """Where the subject may begin: at once, or behind the clauses that open."""
-    starts = [0]
-    clause = _CLAUSE.match(sentence)
-    while clause and len(starts) <= _MOST_CLAUSES:
-        starts.append(clause.end())
-        clause = _NEXT_CLAUSE.match(sentence, clause.end())
-    return starts
-
-
-def _subject(place: SentencePlace) -> Iterator[_Spot]:
-    sentence = place.text
-    for start in _subject_starts(sentence):
-        match = _SUBJECT.match(sentence, start)
-        if match is not None and _says(match, sentence):
-            yield from _subject_spots(match, sentence)
-
-
-def _says(match: re.Match[str], sentence: str) -> bool:
-    """Whether the verb is one: "Clerk refer to" is a request, "by means" a noun."""
-    verb = " ".join(match["verb"].lower().split())
-    if _BARE.fullmatch(verb) and not _is_plural(match["term"]):
-        return False
-    means = verb.startswith("mean")
-    return not (means and patterns.NOT_AFTER.match(sentence, match.end()))
-
-
-def _subject_spots(match: re.Match[str], sentence: str) -> Iterator[_Spot]:
-    """The subject, its part before a preposition, and its part behind an owner."""
-    verb = " ".join(match["verb"].lower().split())
-    meaning = 0, len(sentence)
-    equals = _EQUALS.match(sentence, match.end())
-    if verb in {"is", "are", "was", "were"} and equals:
-        meaning, verb = (equals.end(), len(sentence)), "equals"
-    elif _MEANS.fullmatch(verb):
-        meaning = match.end() + 1, len(sentence)
-    low, high = match.span("term")
-    yield _Spot((low, high), meaning, verb)
-    if cut := _PREPOSITION.search(sentence, low, high):
-        yield _Spot((low, cut.start()), meaning, verb)
-    if owner := _OWNER.match(sentence, low, high):
-        yield _Spot((owner.end(), high), meaning, verb)
-
-
-def _naming_spots(place: SentencePlace) -> Iterator[_Spot]:
-    yield from _deemed_spots(place)
-    sentence = place.text
-    for match in _CALLED.finditer(sentence):
-        if match.start() >= _SHORTEST:
-            yield _Spot(match.span("term"), (0, match.start()), "called")
-    for match in _WE_MEAN.finditer(sentence):
-        yield _Spot(match.span("term"), (match.start(), len(sentence)), "means")
-    for match in _QUOTED.finditer(sentence):
-        yield _Spot(match.span("term"), _whole(place), "quoted")
-
-
-def _deemed_spots(place: SentencePlace) -> Iterator[_Spot]:
-    sentence = place.text
-    for match in _DEEMED.finditer(sentence):
-        if " " not in match["term"] and _BARE_ADVERB.search(match.group()):
-            continue
-        if match["have"] and not _DONE.fullmatch(match["term"]):
-            continue  # "to have ended" leaves the noun out
-        yield _Spot(match.span("term"), _whole(place), "deemed")
-        if " " not in match["term"] and (noun := _HEAD_NOUN.match(sentence)):
-            name = f"{match['term']} {noun['noun']}"
-            yield _Spot(match.span("term"), _whole(place), "deemed noun", name)
-
-
-def _apposition_spots(place: SentencePlace) -> Iterator[_Spot]:
-    sentence = place.text
-    if not any(mark in sentence for mark in _WHICH_MARKS):
-        return
-    for match in _WHICH.finditer(sentence):
-        start = _term_start(sentence, match.end("term"))
-        if start is None:
-            continue
-        low = start
-        if match["verb"] and _IS.search(match.group()):
-            low = match.end() + 1
-        elif match["apposed"] is not None:
-            low = match.end()
-        yield _Spot((start, match.end("term")), (low, len(sentence)), "which")
-
-
-def _gloss_spots(place: SentencePlace) -> Iterator[_Spot]:
-    sentence = place.text
-    if not any(mark in sentence for mark in _GLOSS_MARKS):
-        return
-    for match in _GLOSSED.finditer(sentence):
-        start = _term_start(sentence, match.end("term"))
-        if start is not None:
-            verb = "ie" if "i.e." in match.group() else "brackets"
-            yield _Spot((start, match.end("term")), (start, match.end()), verb)
-    for match in _IN_BRACKETS.finditer(sentence):
-        if not match["term"].isupper():
-            start = match.start() + len(match[0]) - len(match[0].lstrip())
-            articles = list(_ARTICLE.finditer(sentence, start, match.end("meaning")))
-            low = articles[-1].start() if articles else start
-            yield _Spot(match.span("term"), (low, match.end()), "in brackets")
-
-
-def _label_spots(place: SentencePlace) -> Iterator[_Spot]:
-    match = _LABELLED.match(place.text) if place.number == 0 else None
-    if match is not None:
-        term = match.span("term") if match["term"] else match.span("tag")
-        yield _Spot(term, (match.end(), len(place.text)), "label")
-    tag = re.search(r"\[([^\]]+)\]\s*$", place.mark)
-    if tag and place.number == 0:
-        back = place.start - len(place.mark)
-        at = back + tag.start(1) - place.start
-        yield _Spot((at, at + len(tag[1])), _whole(place), "tag")
-
-
-def _term_start(sentence: str, end: int) -> int | None:
-    """Where the noun phrase begins that ends at `end`."""
-    words = list(re.finditer(_WORD, sentence[:end]))[-5:]
-    start = None
-    for word in reversed(words):
-        gap = sentence[word.end() : end if start is None else start]
-        small = word.group().lower()
-        stops = patterns.NOT_INSIDE | patterns.NOT_FIRST | patterns.SMALL
-        if gap.strip() or small in stops | patterns.ARTICLES | patterns.NOT_LAST:
-            break
-        start = word.start()
-    return start
 
 
 def _below_headings(
@@ -493,7 +218,7 @@ def _below_headings(
             chosen = [*those[:1], *naming[:_MOST_HEADED]]
             for place in dict.fromkeys(chosen):
                 verb = "names" if place in naming else "silent"
-                definition = _definition(text, place, name, _whole(place))
+                definition = _definition(text, place, name, place.whole)
                 yield DefinitionProposal(definition, Way.HEADING, place, verb)
 
 
@@ -509,7 +234,7 @@ def _mentions(
             counts[key] = counts.get(key, 0) + 1
             if counts[key] <= _MOST_MENTIONS:
                 term = clean_term(place.text[match.start : match.end])
-                definition = _definition(text, place, term, _whole(place))
+                definition = _definition(text, place, term, place.whole)
                 verb = "opens" if match.start <= _OPENS else ""
                 yield DefinitionProposal(definition, Way.MENTION, place, verb)
 
@@ -525,37 +250,32 @@ def _spelt_out(
             if key in seen:
                 continue
             seen.add(key)
-            spot = (pair.start, pair.end)
-            definition = _definition(text, place, pair.short, spot)
+            span = (pair.start, pair.end)
+            definition = _definition(text, place, pair.short, span)
             update = {"synonyms": (pair.long,), "source": DefinitionSource.ACRONYM}
             changed = definition.model_copy(update=update)
             yield DefinitionProposal(changed, Way.ACRONYM, place, "")
 
 
 def _build(
-    text: str, place: SentencePlace, way: Way, spot: _Spot
+    text: str, place: SentencePlace, way: Way, spans: DefinitionSpans
 ) -> DefinitionProposal | None:
-    low, high = spot.term
-    named = spot.name or place.unit.text[place.start + low : place.start + high]
+    low, high = spans.term
+    named = spans.name or place.unit.text[place.start + low : place.start + high]
     term = clean_term(named)
     if not _can_be_term(term):
         return None
-    definition = _definition(text, place, term, spot.meaning)
+    definition = _definition(text, place, term, spans.meaning)
     added = len(definition.definition.split()) - len(term.split())
     if not definition.definition or (
-        spot.meaning == _whole(place) and added < _FEWEST_ADDED
+        spans.meaning == place.whole and added < _FEWEST_ADDED
     ):
         return None
     names = place.unit.spans(place.start + low, place.start + high)
     update = {"named_at": (names[0][0], names[-1][1])}
     return DefinitionProposal(
-        definition.model_copy(update=update), way, place, spot.verb
+        definition.model_copy(update=update), way, place, spans.verb
     )
-
-
-def _is_plural(term: str) -> bool:
-    words = term.lower().split()
-    return "and" in words or fold_word(words[-1]) != words[-1]
 
 
 def _can_be_term(term: str) -> bool:

@@ -1,0 +1,183 @@
+"""Sentences that name a term beside its meaning.
+
+"... is called a ledger", "... is deemed lost", "a ledger, which is ...", "rest day
+(i.e. Sunday)", "Mat: The mat of the timer".
+"""
+
+import re
+from collections.abc import Iterator
+
+from elt_llm_consumer.definitions import patterns
+from elt_llm_consumer.definitions.patterns import BRACKETS, DETERMINER, WORD
+from elt_llm_consumer.definitions.sentence_places import (
+    DefinitionSpans,
+    SentencePlace,
+)
+
+_SHORTEST = 12  # characters of a meaning: two or three words
+_DEEMED = re.compile(
+    r"\b(?:is|are|be|been|was|were)\s+(?:also\s+|then\s+)?"
+    r"(?:considered|deemed|regarded|treated|recorded|counted)\s+"
+    r"(?:as\s+|to\s+(?P<have>have\s+)?(?:be\s+)?)?(?:an?\s+|the\s+)?[\"\u201c]?"
+    rf"(?P<term>{WORD}(?:\s+{WORD}){{0,4}}?)"
+    r"(?=[\"\u201d]?\s*(?:[,.;:()]|$|\s(?:if|when|only|unless|and|or|as|where|for|by|"
+    r"in|with|to|at|because)\b))",
+    re.IGNORECASE,
+)
+# "X and Y are counted separately" says how; "is deemed a monopoly" says what.
+_BARE_ADVERB = re.compile(r"(?<!\ba)(?<!\ban)(?<!\bthe)\s[a-z]+ly$")
+# "To have vacated office": a participle with its object; "to have a card" has none.
+_DONE = re.compile(rf"[a-z]+ed\s+{WORD}")
+# "Wear should be considered reasonable if": the term is "reasonable wear".
+_HEAD_NOUN = re.compile(
+    rf"(?:{DETERMINER})?(?:(?:other|{WORD}['\u2019]s?)\s+)*(?:{WORD}\s+){{0,2}}?"
+    rf"(?P<noun>{WORD})\s+(?:other\s+than|that|which|who|is|are|was|were|will|would|"
+    r"shall|should|may|must|can|has|have)\b",
+    re.IGNORECASE,
+)
+_CALLED = re.compile(
+    r",?\s+(?:(?:is|are|was|were|be)\s+)?(?:also\s+|often\s+|commonly\s+|usually\s+|"
+    r"sometimes\s+|informally\s+)?(?:called|termed|known\s+as|referred\s+to\s+as)\s+"
+    r"(?:an?\s+|the\s+)?[\"\u201c]?"
+    rf"(?P<term>{WORD}(?:\s+{WORD}){{0,4}}?)"
+    r"(?=[\"\u201d]?\s*(?:[,.;:()]|$|\s(?:if|when|and|or|as|where|for|by|in|which)\b))",
+    re.IGNORECASE,
+)
+_WE_MEAN = re.compile(
+    rf"\bby\s+[\"\u201c]?(?P<term>{WORD}(?:\s+{WORD}){{0,4}}?)[\"\u201d]?,?\s+(?:we|I|one)\s+"
+    r"means?\s*:?",
+    re.IGNORECASE,
+)
+_GLOSSED = re.compile(
+    rf"(?P<term>{WORD}(?:\s+{WORD}){{0,4}})\s*"
+    r"(?:\(\s*(?P<inside>(?:i\.e\.|that\s+is)?[^()]{6,300})\)|"
+    r",\s*(?:i\.e\.|that\s+is,?)\s+(?P<after>[^.;]{6,200}))"
+)
+_IN_BRACKETS = re.compile(
+    r"(?P<meaning>[^(),;:.]{12,160})\s\(\s*[\"\u201c]?(?P<term>[A-Za-z][\w'\u2019/-]*"
+    r"(?:\s+[\w'\u2019/-]+){0,3})[\"\u201d]?\s*\)"
+)
+_GLOSS_MARKS = ("(", "i.e.", "that")  # each match of the two has one
+_ARTICLE = re.compile(r"\b(?:an?|the)\s", re.IGNORECASE)
+_WHICH = re.compile(
+    rf"(?P<term>{WORD}(?:\s+{WORD}){{0,4}}?)(?P<brackets>{BRACKETS})?"
+    r"(?:,?\s+(?P<verb>which|whereby|in\s+which|that)\s+(?:is|are|comprises?|consists?"
+    r"|includes?|contains?|means?)\b|,\s+(?P<apposed>defined\s+as|(?=an?\s)))"
+)
+_WHICH_MARKS = ("which", "whereby", "that", ",")  # each match of `_WHICH` has one
+_IS = re.compile(r"\b(?:is|are|means?)$", re.IGNORECASE)
+_LABELLED = re.compile(
+    r"(?P<term>[^\s:.;\[\]][^:.;\n\[\]]{0,70}?)\s*:\s+(?=\S)"
+    r"|\[(?P<tag>[^\]\n]{2,40})\]\s+(?=[A-Z])"
+)
+_QUOTED = re.compile(
+    r"[\"\u201c](?P<term>[A-Za-z][\w'\u2019/-]*(?:\s+[\w'\u2019/-]+){0,3})[\"\u201d]"
+)
+
+
+def naming_spans(place: SentencePlace) -> Iterator[DefinitionSpans]:
+    """Yield terms that the sentence names behind their meaning, or in quotes.
+
+    Args:
+        place: The sentence.
+    """
+    yield from _deemed_spans(place)
+    sentence = place.text
+    for match in _CALLED.finditer(sentence):
+        if match.start() >= _SHORTEST:
+            yield DefinitionSpans(match.span("term"), (0, match.start()), "called")
+    for match in _WE_MEAN.finditer(sentence):
+        yield DefinitionSpans(
+            match.span("term"), (match.start(), len(sentence)), "means"
+        )
+    for match in _QUOTED.finditer(sentence):
+        yield DefinitionSpans(match.span("term"), place.whole, "quoted")
+
+
+def _deemed_spans(place: SentencePlace) -> Iterator[DefinitionSpans]:
+    sentence = place.text
+    for match in _DEEMED.finditer(sentence):
+        if " " not in match["term"] and _BARE_ADVERB.search(match.group()):
+            continue
+        if match["have"] and not _DONE.fullmatch(match["term"]):
+            continue  # "to have ended" leaves the noun out
+        yield DefinitionSpans(match.span("term"), place.whole, "deemed")
+        if " " not in match["term"] and (noun := _HEAD_NOUN.match(sentence)):
+            name = f"{match['term']} {noun['noun']}"
+            yield DefinitionSpans(match.span("term"), place.whole, "deemed noun", name)
+
+
+def apposition_spans(place: SentencePlace) -> Iterator[DefinitionSpans]:
+    """Yield terms with a clause behind them that explains them.
+
+    Args:
+        place: The sentence.
+    """
+    sentence = place.text
+    if not any(mark in sentence for mark in _WHICH_MARKS):
+        return
+    for match in _WHICH.finditer(sentence):
+        start = _term_start(sentence, match.end("term"))
+        if start is None:
+            continue
+        low = start
+        if match["verb"] and _IS.search(match.group()):
+            low = match.end() + 1
+        elif match["apposed"] is not None:
+            low = match.end()
+        yield DefinitionSpans((start, match.end("term")), (low, len(sentence)), "which")
+
+
+def gloss_spans(place: SentencePlace) -> Iterator[DefinitionSpans]:
+    """Yield terms explained in brackets or by "i.e.", and terms in brackets.
+
+    Args:
+        place: The sentence.
+    """
+    sentence = place.text
+    if not any(mark in sentence for mark in _GLOSS_MARKS):
+        return
+    for match in _GLOSSED.finditer(sentence):
+        start = _term_start(sentence, match.end("term"))
+        if start is not None:
+            verb = "ie" if "i.e." in match.group() else "brackets"
+            yield DefinitionSpans(
+                (start, match.end("term")), (start, match.end()), verb
+            )
+    for match in _IN_BRACKETS.finditer(sentence):
+        if not match["term"].isupper():
+            start = match.start() + len(match[0]) - len(match[0].lstrip())
+            articles = list(_ARTICLE.finditer(sentence, start, match.end("meaning")))
+            low = articles[-1].start() if articles else start
+            yield DefinitionSpans(match.span("term"), (low, match.end()), "in brackets")
+
+
+def label_spans(place: SentencePlace) -> Iterator[DefinitionSpans]:
+    """Yield the label in front of a sentence, or the tag between brackets.
+
+    Args:
+        place: The sentence.
+    """
+    match = _LABELLED.match(place.text) if place.number == 0 else None
+    if match is not None:
+        term = match.span("term") if match["term"] else match.span("tag")
+        yield DefinitionSpans(term, (match.end(), len(place.text)), "label")
+    tag = re.search(r"\[([^\]]+)\]\s*$", place.mark)
+    if tag and place.number == 0:
+        back = place.start - len(place.mark)
+        at = back + tag.start(1) - place.start
+        yield DefinitionSpans((at, at + len(tag[1])), place.whole, "tag")
+
+
+def _term_start(sentence: str, end: int) -> int | None:
+    """Where the noun phrase begins that ends at `end`."""
+    words = list(re.finditer(WORD, sentence[:end]))[-5:]
+    start = None
+    for word in reversed(words):
+        gap = sentence[word.end() : end if start is None else start]
+        small = word.group().lower()
+        stops = patterns.NOT_INSIDE | patterns.NOT_FIRST | patterns.SMALL
+        if gap.strip() or small in stops | patterns.ARTICLES | patterns.NOT_LAST:
+            break
+        start = word.start()
+    return start
