@@ -10,8 +10,9 @@ without a label are left out. DIR holds documents, models and the gold glossarie
 terms are those of their documents; other documents give the terms that the product
 finds. `mapping_models` are models drawn for the purpose: `*-architect` with names as an
 architect would write them, `*-a` and `*-b` with names of the handbook, each described
-in its sense in one of the two and in another sense in the other; `catalog_fields` are
-models with the handbook's own names.
+in its sense in one of the two and in another sense in the other (`*-spellings-*` in
+spellings such as "CrewList"); `catalog_fields` are models with the handbook's own
+names.
 
 Prints precision and recall of "same" by weights that have not seen the pair of handbook
 and model, and by weights that have not seen the handbook, beside those of equal names
@@ -125,13 +126,15 @@ def fit(cases: Sequence[Case], names: Sequence[str]) -> dict[str, Any]:
     """The weights of some pairs, as they ship.
 
     Where half of the namesakes are described in another sense on purpose, names say
-    nothing of models without descriptions.
+    nothing of models without descriptions. Where a description is compared, it counts
+    only that names are equal, not how: no alias or synonym of the pairs is used in
+    another sense, so that a weight of its own would outweigh any description.
     """
     described = [case for case in cases if case.row[COMPARED]]
     usual = [case for case in cases if not case.model.endswith(SENSES)]
     content = {}
     for kind, some, without in (
-        ("described", described, (COMPARED,)),
+        ("described", described, (COMPARED, *SAME_NAMES)),
         ("plain", usual, DESCRIPTION),
     ):
         kept = [name for name in names if name not in without]

@@ -254,7 +254,7 @@ HARBOUR = """\
     [
         ("Harbour Master", "Pilot", "STRONG"),  # its alias
         ("Harbour Master", "Harbour Master", "THIN"),
-        ("Harbour Masters", "Harbour Master", "THIN"),
+        ("HarbourMasters", "Harbour Master", "THIN"),
     ],
 )
 def test_only_the_own_name_in_another_sense_counts_against_an_entity(

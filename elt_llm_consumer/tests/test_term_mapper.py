@@ -108,6 +108,23 @@ def test_a_description_of_another_sense_is_listed_with_the_reason(embed):
     assert "its description hardly fits the definition: meaning 0." in match.rationale
 
 
+@pytest.mark.parametrize(
+    ("name", "aliases"),
+    [
+        ("PurchaseOrder", {}),
+        ("Purchase Order (PO)", {}),
+        ("Acquisition", {"Acquisition": ["purchase order"]}),
+    ],
+)
+def test_a_spelling_or_alias_in_another_sense_is_not_mapped(embed, name, aliases):
+    other = Entity(name=name, domain="A", description="Rank of a knight of the crown")
+    own = Entity(name=name, domain="B", description="Request for goods from a seller")
+    term = MappedTerm("purchase order", (), "the form by which a shop asks for goods")
+    match = TermMapper([other], aliases, embed).map_term(term)
+    assert (match.entity, match.unlike) == (None, (other,))
+    assert TermMapper([other, own], aliases, embed).map_term(term).entity == own
+
+
 def test_the_description_tells_namesakes_apart(embed):
     match = TermMapper([ROADS, DRUGS], embed=embed).map_term(SALT)
     assert match.entity == DRUGS
