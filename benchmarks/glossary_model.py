@@ -85,7 +85,7 @@ def main() -> None:
     parser.add_argument("sets", nargs="*", choices=[*GOLD, []])
     given = parser.parse_args()
     sets, answers = read_sets(given.data, given.root), Answers(given.answers)
-    names = sorted(sets[0].rows[0])
+    names = sorted({name for one in sets for row in one.rows for name in row})
     print(HEAD)
     for name in given.sets or GOLD:
         gold = read_gold(given.data / f"gold/{GOLD[name][0]}.jsonl")

@@ -294,7 +294,7 @@ def fit_rows(
     Logistic regression with an L2 penalty: Hastie, Tibshirani and Friedman, "The
     Elements of Statistical Learning" (2009), 4.4.
     """
-    table = np.array([[row[n] for n in names] for row in features])
+    table = np.array([[row.get(n, 0.0) for n in names] for row in features])
     mean, scale = table.mean(0), table.std(0)
     scale = np.where(scale < UNUSED, 1.0, scale)
     rows = np.column_stack([(table - mean) / scale, np.ones(len(table))])
@@ -432,7 +432,7 @@ def main() -> None:
     told = parser.parse_args()
     folder, *more = told.data
     sets = read_sets(folder, told.root, *more)
-    names = sorted(sets[0].rows[0])
+    names = sorted({name for one in sets for row in one.rows for name in row})
     for one in sets:
         print(f"{one.name}: {len(one.right)} candidates, {sum(one.right):.0f} right")
     report(sets, names, f"unseen, threshold {SURE}")

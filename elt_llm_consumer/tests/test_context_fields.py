@@ -13,7 +13,7 @@ def fields(text):
     """The fields for what stands between the brackets."""
     before, rest = text.split("[")
     mention, after = rest.split("]")
-    return fields_of(MentionSentence(before, mention, after))
+    return list(fields_of(MentionSentence(before, mention, after)))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from elt_llm_consumer.corpus import Evidence, Handbook, HandbookPassage, quote_passage
@@ -244,7 +245,8 @@ class MentionSentence(NamedTuple):
         return self.after.rstrip().endswith(_ENDS)
 
 
-def fields_of(sentence: MentionSentence) -> list[str]:
+@lru_cache(maxsize=2**15)  # read for the verdict on an entity, and for its record
+def fields_of(sentence: MentionSentence) -> tuple[str, ...]:
     """Return the context fields that a sentence fills for the mentioned entity.
 
     A cue anywhere in the sentence is not enough: the statement must be about the
@@ -252,10 +254,10 @@ def fields_of(sentence: MentionSentence) -> list[str]:
     fill no field.
     """
     if not (sentence.is_whole and sentence.is_noun and sentence.has_whole_name):
-        return []
+        return ()
     before, after = sentence.before, sentence.after
     if _DEFINES.match(after):
-        return []
+        return ()
     about = sentence.is_subject
     # If a sentence is about something else, use only the clause that names the entity.
     clause = after if about else _CLAUSE.split(after, maxsplit=1)[0]
@@ -275,9 +277,9 @@ def fields_of(sentence: MentionSentence) -> list[str]:
             or _PARTY.search(before)
         ),
     }
-    filled = [field for field, fills_it in fills.items() if fills_it]
+    filled = tuple(field for field, fills_it in fills.items() if fills_it)
     # The context consists of sentences about the entity that belong to no other field.
-    return filled or (["domain_context"] if about and _stands_alone(sentence) else [])
+    return filled or (("domain_context",) if about and _stands_alone(sentence) else ())
 
 
 def _stands_alone(sentence: MentionSentence) -> bool:

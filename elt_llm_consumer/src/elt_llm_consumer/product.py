@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+import jsonschema_rs
 
 from elt_llm_core.errors import EltLlmError
 from elt_llm_core.jobs import JobContext, JobReport
@@ -72,13 +72,13 @@ def schema(name: str) -> dict[str, Any]:
 
 
 @cache
-def _validator(name: str, pointer: str) -> Any:
+def _validator(name: str, pointer: str) -> jsonschema_rs.Draft202012Validator:
     """Return the validator of a schema, or of the part that `pointer` names."""
     part = root = schema(name)
     for key in pointer.split("/") if pointer else ():
         part = part[key]
     definitions = {"$defs": root.get("$defs", {})}
-    return jsonschema.Draft202012Validator({**definitions, **part})
+    return jsonschema_rs.Draft202012Validator({**definitions, **part})
 
 
 def check_schema(content: Any, name: str, pointer: str = "") -> Any:
@@ -93,12 +93,10 @@ def check_schema(content: Any, name: str, pointer: str = "") -> Any:
         ProductError: If the content does not match, with the place and the value.
     """
     plain = json.loads(json.dumps(content, ensure_ascii=False, sort_keys=True))
-    fault = jsonschema.exceptions.best_match(
-        _validator(name, pointer).iter_errors(plain)
-    )
+    fault = next(_validator(name, pointer).iter_errors(plain), None)
     if fault is None:
         return plain
-    where = "/".join(str(part) for part in fault.absolute_path)
+    where = "/".join(str(part) for part in fault.instance_path)
     at = f" at {where!r}" if where else ""
     raise ProductError(
         f"the {name} does not match its schema{at}: {fault.message[:300]}"

@@ -61,8 +61,6 @@ KINDS = (
     "label tag", "heading names", "heading silent", "mention", "mention opens",
     "acronym",
 )  # fmt: skip
-_KIND_FEATURES = [(name, f"kind: {name}") for name in KINDS]
-_WAY_FEATURES = [(way, f"also: {way}") for way in sorted(set(Way))]
 _SOURCES = (
     DefinitionSource.TABLE, DefinitionSource.REFERENCE, DefinitionSource.ACRONYM,
 )  # fmt: skip
@@ -101,7 +99,7 @@ def describe_all(
         usage: How the document uses its words.
 
     Returns:
-        Name to value for each candidate, in order.
+        Name to value for each candidate, in order; features that are zero are left out.
     """
     keys = [fold(c.definition.term) for c in candidates]
     starts = [c.at for c in candidates]
@@ -117,30 +115,29 @@ def describe_all(
     for key, start, own, candidate in zip(
         keys, starts, own_kinds, candidates, strict=True
     ):
-        row = {feature: float(name == own) for name, feature in _KIND_FEATURES}
-        others = kinds[key, start] - {own}
-        source = candidate.definition.source
-        row |= {f"source: {one}": float(one == source) for one in _SOURCES}
+        row = {f"kind: {own}": 1.0}
+        if (source := candidate.definition.source) in _SOURCES:
+            row[f"source: {source}"] = 1.0
         # A document that states its definitions defines little by the way.
         row["document: states others"] = stated * (candidate.way is not Way.STATED)
-        row |= _of_others(others)
+        row |= _of_others(kinds[key, start] - {own})
         row["place: first of the term"] = float(start == firsts[key])
         row["place: one of"] = math.log1p(len(places[key]))
         row |= _of_term(candidate, key, usage)
         row |= _of_sentence(candidate)
         row |= _of_place(candidate, key)
         row |= describe_window(candidate, key)
-        rows.append(row | _together(row))
+        row |= _together(row)
+        rows.append({name: value for name, value in row.items() if value})
     return rows
 
 
 def _of_others(others: set[str]) -> dict[str, float]:
     """Return which other forms propose the same term in the same sentence."""
-    ways = {name.split()[0] for name in others}
-    return {feature: float(way in ways) for way, feature in _WAY_FEATURES} | {
-        "also: heading names": float("heading names" in others),
-        "also: subject equals": float("subject equals" in others),
-    }
+    # Sorted, since the order of a sum changes its last digits.
+    row = {f"also: {name.split()[0]}": 1.0 for name in sorted(others)}
+    named = sorted(others & {"heading names", "subject equals"})
+    return row | {f"also: {name}": 1.0 for name in named}
 
 
 def _of_term(candidate: DefinitionProposal, key: str, usage: Usage) -> dict[str, float]:
@@ -210,7 +207,7 @@ _PLACE = (
 def _of_place(candidate: DefinitionProposal, key: str) -> dict[str, float]:
     place = candidate.sentence
     if place is None:
-        return dict.fromkeys(_PLACE, 0.0)
+        return {}
     folded = fold(place.text)
     values = (
         float(place.unit.defining),
@@ -243,4 +240,8 @@ TOGETHER = (
 
 
 def _together(row: Features) -> dict[str, float]:
-    return {f"{one} + {two}": row[one] * row[two] for one, two in TOGETHER}
+    return {
+        f"{one} + {two}": row[one] * row[two]
+        for one, two in TOGETHER
+        if one in row and two in row
+    }

@@ -40,24 +40,28 @@ class DefinitionScorer:
     weights: Mapping[str, FeatureWeight]
 
     @cached_property
-    def _with_zeros(self) -> list[tuple[str, FeatureWeight, float]]:
-        """Each feature with its weight, and what it adds where it is not there."""
-        return [(name, one, one.effect(0.0)) for name, one in self.weights.items()]
+    def _without_features(self) -> float:
+        """The log odds of a candidate whose features are all zero."""
+        return self.intercept + sum(one.effect(0.0) for one in self.weights.values())
+
+    @cached_property
+    def _slopes(self) -> dict[str, float]:
+        """What one more of each feature adds to the log odds."""
+        return {name: one.weight / one.scale for name, one in self.weights.items()}
 
     def probability(self, row: Features) -> float:
         """Return the probability that the candidate is a definition.
 
         Args:
-            row: Its features, from `describe_all`; features without a weight count
-                for nothing.
+            row: Its features, such as from `describe_all`; those that are left out are
+                zero, and those without a weight count for nothing.
 
         Returns:
             A share between 0 and 1.
         """
-        # Most features are zero: their effect is worked out once.
-        total = self.intercept + sum(
-            weight.effect(row[name]) if row[name] else zero
-            for name, weight, zero in self._with_zeros
+        slopes = self._slopes
+        total = self._without_features + sum(
+            slopes[name] * value for name, value in row.items() if name in slopes
         )
         return 1.0 / (1.0 + math.exp(-max(-_LARGEST, min(_LARGEST, total))))
 
@@ -72,9 +76,9 @@ class DefinitionScorer:
             Names, the weightiest first.
         """
         effects = {
-            name: weight.effect(row[name])
-            for name, weight in self.weights.items()
-            if row[name] > 0
+            name: self.weights[name].effect(value)
+            for name, value in row.items()
+            if value > 0 and name in self.weights
         }
         order = sorted(effects, key=lambda name: (-effects[name], name))
         return tuple(name for name in order[:most] if effects[name] > 0)

@@ -41,11 +41,10 @@ NEIGHBOURS = (
     *_KINDS_OF_WORDS, "ing", "ed", "s", "other", "bracket", "comma", "colon", "quote",
     "point", "start", "end",
 )  # fmt: skip
-_NONE = {
-    f"{place}: {kind}": 0.0
-    for place in ("before", "after", "then")
-    for kind in NEIGHBOURS
-} | {"place: position of the term": 0.0, "opens and be": 0.0}
+WINDOW = (
+    *(f"{place}: {kind}" for place in ("before", "after", "then") for kind in NEIGHBOURS),
+    "place: position of the term", "opens and be",
+)  # fmt: skip
 
 
 def describe_window(candidate: DefinitionProposal, key: str) -> dict[str, float]:
@@ -56,25 +55,25 @@ def describe_window(candidate: DefinitionProposal, key: str) -> dict[str, float]
         key: Its term, folded.
 
     Returns:
-        One feature for each kind and place, all zero where the sentence lacks the
-        term; `then` is the word behind a verb ("is *a*").
+        Those of `WINDOW` that are not zero, none where the sentence lacks the term;
+        `then` is the word behind a verb ("is *a*").
     """
     place = candidate.sentence
     text = place.text if place else candidate.definition.definition
     span = find_folded(key, text)
     if span is None:
-        return _NONE
+        return {}
     low, high = span
     before = _kind_before(text, low)
     after, then = _kinds_after(text, high)
-    row = {
-        **_NONE,
-        f"before: {before}": 1.0,
-        f"after: {after}": 1.0,
-        "place: position of the term": low / len(text),
-        "opens and be": float(before in {"start", "article"} and after == "be"),
-    }
-    return row | {f"then: {then}": 1.0} if after in _VERBS else row
+    row = {f"before: {before}": 1.0, f"after: {after}": 1.0}
+    if low:
+        row["place: position of the term"] = low / len(text)
+    if before in {"start", "article"} and after == "be":
+        row["opens and be"] = 1.0
+    if after in _VERBS:
+        row[f"then: {then}"] = 1.0
+    return row
 
 
 def _kind_before(text: str, low: int) -> str:
