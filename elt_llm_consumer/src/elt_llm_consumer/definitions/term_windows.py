@@ -37,14 +37,6 @@ _SIGNS_AFTER = {
 }  # fmt: skip
 _STOPS_BEFORE, _STOPS_AFTER = ":;.\u2013\u2014-", ".;?)\u2013\u2014"
 _OPENING = re.compile(r"[\s\"\u201c']*\(?\s*")
-NEIGHBOURS = (
-    *_KINDS_OF_WORDS, "ing", "ed", "s", "other", "bracket", "comma", "colon", "quote",
-    "point", "start", "end",
-)  # fmt: skip
-WINDOW = (
-    *(f"{place}: {kind}" for place in ("before", "after", "then") for kind in NEIGHBOURS),
-    "place: position of the term", "opens and be",
-)  # fmt: skip
 
 
 def describe_window(candidate: DefinitionProposal, key: str) -> dict[str, float]:
@@ -55,7 +47,7 @@ def describe_window(candidate: DefinitionProposal, key: str) -> dict[str, float]
         key: Its term, folded.
 
     Returns:
-        Those of `WINDOW` that are not zero, none where the sentence lacks the term;
+        The features that are not zero, none where the sentence lacks the term;
         `then` is the word behind a verb ("is *a*").
     """
     place = candidate.sentence
