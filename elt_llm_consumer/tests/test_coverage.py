@@ -271,3 +271,46 @@ def test_only_the_own_name_in_another_sense_counts_against_an_entity(
     )
     assert index.rationale_of(term).startswith("defined, not modelled; Not mapped")
     assert index.of(entity).verdict == verdict
+
+
+@pytest.mark.parametrize("defined_again", [False, True])
+def test_sentences_with_an_alias_in_another_sense_are_not_about_the_entity(
+    store, make, add, defined_again
+):
+    text = HARBOUR.replace("harbour master", "pilot").replace("Harbour Master", "Pilot")
+    if defined_again:
+        text += '2.3 "Pilot" means the title of a chess player of the harbour.\n'
+    add(store, "harbour", make(text.replace("{term}", "Pilot")))
+    entity = Entity(name="Harbour Master", description="Title of a chess player")
+    index = TreatmentIndex(
+        Handbook(store, ["harbour"]),
+        EntityModel(entities=(entity, Entity(name="Berth"))),
+        {"Harbour Master": ["pilot"]},
+        ConsumerSection(),
+        partial(embed_texts, build_models(load_config(environ={}))),
+    )
+    gaps = {g.model_name: g for g in list_gaps([entity], index) if g.model_name}
+    mentions = index.mentions.of("Harbour Master")
+    if defined_again:
+        assert index.of(entity).verdict == "STRONG"
+        assert {one.alias for one in mentions} == {"pilot"}
+        return
+    assert mentions == []
+    assert index.of(entity).verdict == "THIN"
+    assert gaps["Harbour Master"].status == "MODEL_ONLY"
+    assert gaps["Harbour Master"].match.startswith(f"ambiguous: {OTHER_SENSE}")
+
+
+def test_an_alias_in_another_sense_is_no_evidence_for_a_named_entity(store, make, add):
+    text = HARBOUR.replace("{term}", "Pilot")
+    add(store, "harbour", make(f"{text}2.3 The pilot may be ended by the board.\n"))
+    entity = Entity(name="Harbour Master", description="Title of a chess player")
+    index = TreatmentIndex(
+        Handbook(store, ["harbour"]),
+        EntityModel(entities=(entity,)),
+        {"Harbour Master": ["pilot"]},
+        ConsumerSection(),
+        partial(embed_texts, build_models(load_config(environ={}))),
+    )
+    assert {one.alias for one in index.mentions.of("Harbour Master")} == {""}
+    assert index.mentions.of("Pilot")

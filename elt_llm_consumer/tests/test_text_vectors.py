@@ -50,6 +50,15 @@ def run(kind, context, embedder):
     return report, content
 
 
+def list_names(content):
+    """The terms of a glossary, or the entities and gaps of another product."""
+    if isinstance(content, list):
+        return [row["term"] for row in content]
+    entities = [row["entity_name"] for row in content["entities"]]
+    gaps = [(gap["normalized_name"], gap["status"]) for gap in content.get("gaps", ())]
+    return entities, gaps
+
+
 def details(report):
     kind = DegradationKind.STAGE_LEFT_OUT
     return [one.detail for one in report.degradations if one.kind is kind]
@@ -70,7 +79,7 @@ def test_a_description_without_a_vector_is_named_and_the_product_is_whole(
         "was not compared: a text is longer than the model reads"
     )
     assert report.counts["failed"] == 0
-    assert len(content) == len(whole)
+    assert list_names(content) == list_names(whole)
     if kind == "glossary":
         (lease,) = (row for row in content if row["term"] == "Ground Lease")
         assert lease["mapped_entity"] == "Ground Lease"

@@ -90,17 +90,36 @@ def check_schema(content: Any, name: str, pointer: str = "") -> Any:
         pointer: The part of the schema that applies, such as "properties/gaps/items".
 
     Raises:
-        ProductError: If the content does not match, with the place and the value.
+        ProductError: If the content does not match, with the place and the value, or
+            if JSON cannot represent it, such as NaN.
     """
-    plain = json.loads(json.dumps(content, ensure_ascii=False, sort_keys=True))
+    try:
+        text = json.dumps(content, ensure_ascii=False, sort_keys=True, allow_nan=False)
+    except ValueError as error:
+        raise ProductError(
+            f"the {name} has a value that JSON cannot represent: {error}"
+        ) from error
+    plain = json.loads(text)
     fault = next(_validator(name, pointer).iter_errors(plain), None)
     if fault is None:
         return plain
+    fault = _narrow(fault)
     where = "/".join(str(part) for part in fault.instance_path)
     at = f" at {where!r}" if where else ""
     raise ProductError(
         f"the {name} does not match its schema{at}: {fault.message[:300]}"
     )
+
+
+def _narrow(fault: jsonschema_rs.ValidationError) -> jsonschema_rs.ValidationError:
+    """Return the fault of the alternative that the value comes nearest to.
+
+    That no alternative matches names neither the field nor the reason.
+    """
+    kinds = jsonschema_rs.ValidationErrorKind
+    while isinstance(fault.kind, kinds.AnyOf | kinds.OneOfNotValid):
+        fault = min(fault.kind.context, key=len)[0]
+    return fault
 
 
 def split_valid(

@@ -82,7 +82,7 @@ def has_own_name(term: MappedTerm, entity: Entity) -> bool:
         entity: The entity, whose name may imply other spellings.
     """
     own = {fold(name) for name in (entity.name, *spellings(entity.name))}
-    return not own.isdisjoint(_keys(term))
+    return not own.isdisjoint(fold_names(term))
 
 
 class _FoldedNames(NamedTuple):
@@ -165,7 +165,7 @@ class PairSignals:
 
     def _find(self, term: MappedTerm) -> list[int]:
         """Return the numbers of the entities that a signal proposes."""
-        keys = _keys(term)
+        keys = fold_names(term)
         proposed = {number for key in keys for number in self._by_name.get(key, ())}
         for key in sorted(keys):
             proposed |= self._with_words(key) | self._with_short_form(key)
@@ -360,8 +360,12 @@ def _of_names(
     }
 
 
-def _keys(term: MappedTerm) -> set[str]:
-    """Return the folded names of a term, with the spellings that its name implies."""
+def fold_names(term: MappedTerm) -> set[str]:
+    """Return the folded names of a term, with the spellings that its name implies.
+
+    Args:
+        term: The term; its synonyms are names of it too.
+    """
     names = (term.name, *spellings(term.name), *term.synonyms)
     return {fold(name) for name in names} - {""}
 

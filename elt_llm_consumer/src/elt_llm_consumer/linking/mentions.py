@@ -1,7 +1,7 @@
 """Find mentions of entities' names and aliases in a handbook, whole words only."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from elt_llm_consumer.corpus import HandbookPassage
@@ -86,6 +86,14 @@ class MentionIndex:
 
     A longer known name hides a shorter one inside it: "Lease Register" does not mention
     "Lease" if both are known. A single word counts only as a whole noun phrase.
+
+    Args:
+        passages: The passages of the handbook.
+        names: Names of entities.
+        aliases: Synonyms by name.
+        terms: Terms of the handbook.
+        other_senses: By folded name, the folded aliases that mean another thing in
+            these passages; they are no mentions of the name.
     """
 
     def __init__(
@@ -94,8 +102,10 @@ class MentionIndex:
         names: Iterable[str],
         aliases: Mapping[str, Sequence[str]],
         terms: Iterable[str] = (),
+        other_senses: Mapping[str, Collection[str]] | None = None,
     ) -> None:
         self._aliases = aliases
+        self._other_senses = other_senses or {}
         self._passages = passages
         known = sorted(set(names))
         phrases = [*known, *(a for name in known for a in variants(name, aliases))]
@@ -111,7 +121,10 @@ class MentionIndex:
     def of(self, name: str) -> list[EntityMention]:
         """Return mentions of a name and of its aliases, in text order."""
         mentions = list(self._mentions.get(fold(name), []))
+        unmeant = self._other_senses.get(fold(name), ())
         for alias in variants(name, self._aliases):
+            if fold(alias) in unmeant:
+                continue
             by_alias = self._mentions.get(fold(alias), [])
             mentions += [mention._replace(alias=alias) for mention in by_alias]
         return sorted(mentions)

@@ -8,7 +8,7 @@ or treated at length, not only named.
 """
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cache, cached_property
@@ -18,7 +18,11 @@ from typing import NamedTuple
 from elt_llm_consumer.corpus import GlossaryEntry, Handbook
 from elt_llm_consumer.definitions.definition_scorer import DefinitionScorer, to_scorer
 from elt_llm_consumer.definitions.terms import fold
-from elt_llm_consumer.linking.mapping_features import has_own_name, to_mapped_term
+from elt_llm_consumer.linking.mapping_features import (
+    fold_names,
+    has_own_name,
+    to_mapped_term,
+)
 from elt_llm_consumer.linking.mentions import MentionIndex
 from elt_llm_consumer.linking.model_entities import Entity, EntityModel
 from elt_llm_consumer.linking.term_mapper import Match, TermMapper
@@ -123,7 +127,9 @@ class TreatmentIndex:
         terms = [entry.term for entry in self._handbook.entries]
         names = [entity.name for entity in self._entities]
         passages = self._handbook.passages
-        return MentionIndex(passages, [*names, *terms], self._aliases, terms)
+        return MentionIndex(
+            passages, [*names, *terms], self._aliases, terms, self._other_senses
+        )
 
     def of(self, entity: Entity) -> Treatment:
         """Return the verdict on an entity from the words of the handbook."""
@@ -195,14 +201,15 @@ class TreatmentIndex:
 
     def _decide(self, entity: Entity) -> Treatment:
         if not self.is_named(entity):
+            if entity in self._unlike:
+                return self._decide_unlike(entity)
             return self._decide_unnamed(entity)
         row = self.describe(entity)
         sense, depth = load_scorers()
         score = round(score_of(sense.probability(row), depth.probability(row)), 4)
         band = verdict(score, self._config)
         if entity in self._unlike and band in VERDICTS[:2]:
-            reason = self._unlike[entity].rationale
-            return Treatment(verdict="THIN", score=self._config.thin, reasons=(reason,))
+            return self._decide_unlike(entity)
         reasons = name_reasons(
             row, self.use(entity), sense, is_for=band in VERDICTS[:2]
         )
@@ -212,6 +219,11 @@ class TreatmentIndex:
         return Treatment(
             verdict=band, score=score, reasons=reasons, ambiguity=ambiguity
         )
+
+    def _decide_unlike(self, entity: Entity) -> Treatment:
+        """Return the verdict on a name in another sense; a person decides."""
+        reason = self._unlike[entity].rationale
+        return Treatment(verdict="THIN", score=self._config.thin, reasons=(reason,))
 
     def _decide_unnamed(self, entity: Entity) -> Treatment:
         """Return the verdict without the name; similar spellings are listed."""
@@ -268,17 +280,37 @@ class TreatmentIndex:
 
     @cached_property
     def _unlike(self) -> dict[Entity, Match]:
-        """Return entities whose own name the handbook defines in another sense only.
+        """Return entities whose name the handbook defines in another sense only.
 
-        An alias may have another sense: that says nothing of the entity.
+        An alias may have another sense: that says nothing of an entity that the
+        handbook names otherwise.
         """
         return {
             entity: one.match
             for one in self._matched_entries
             for entity in one.match.unlike
             if entity not in self._matches
-            and has_own_name(to_mapped_term(one.entry.definition), entity)
+            and (
+                has_own_name(to_mapped_term(one.entry.definition), entity)
+                or not self.mentions.of(entity.name)
+            )
         }
+
+    @cached_property
+    def _other_senses(self) -> dict[str, set[str]]:
+        """Return the aliases that have another sense, folded, by folded name."""
+        senses: dict[str, set[str]] = defaultdict(set)
+        for one in self._matched_entries:
+            term = to_mapped_term(one.entry.definition)
+            for entity in one.match.unlike:
+                # Sentences with an own name are shown to the person who decides.
+                if not has_own_name(term, entity):
+                    senses[fold(entity.name)] |= fold_names(term)
+        for entity, matches in self._matches.items():
+            unmeant = senses.get(fold(entity.name), set())
+            for one in matches if unmeant else ():
+                unmeant -= fold_names(to_mapped_term(one.entry.definition))
+        return senses
 
     @cached_property
     def _matches(self) -> dict[Entity, list[MatchedEntry]]:
