@@ -10,6 +10,7 @@ from elt_llm_consumer.catalog import FORCED, NAMED, CatalogJob, Cataloguer
 from elt_llm_consumer.catalog_scope import CatalogScope
 from elt_llm_consumer.corpus import Handbook
 from elt_llm_consumer.linking.model_entities import Entity, EntityModel
+from elt_llm_consumer.linking.similarity import SemanticIndex
 from elt_llm_consumer.product import schema
 from elt_llm_core.config.sections import ConsumerSection
 
@@ -166,11 +167,12 @@ def test_schemas_are_schemas(name):
 
 def test_a_forced_entity_whose_term_fits_two_says_so(store, models):
     leases = tuple(Entity(name="Ground Lease", domain=one) for one in "AB")
+    handbook = Handbook(store, ["handbook"])
     cataloguer = Cataloguer(
-        Handbook(store, ["handbook"]),
+        handbook,
         EntityModel(entities=leases),
         {},
-        models,
+        SemanticIndex(handbook, models),
         ConsumerSection(),
         CatalogScope(forced=("Ground Lease",)),
     )
@@ -184,11 +186,12 @@ def test_a_forced_entity_whose_term_fits_two_says_so(store, models):
 
 def test_a_term_that_two_entities_fit_is_shown_for_neither(store, models):
     leases = tuple(Entity(name="Ground Lease", domain=one) for one in "AB")
+    handbook = Handbook(store, ["handbook"])
     cataloguer = Cataloguer(
-        Handbook(store, ["handbook"]),
+        handbook,
         EntityModel(entities=leases),
         {},
-        models,
+        SemanticIndex(handbook, models),
         ConsumerSection(),
     )
     for number in range(len(leases)):

@@ -10,6 +10,7 @@ from elt_llm_consumer.catalog_relations import (
 )
 from elt_llm_consumer.corpus import Handbook
 from elt_llm_consumer.linking.model_entities import Edge, Entity, EntityModel
+from elt_llm_consumer.linking.similarity import SemanticIndex
 from elt_llm_core.config.sections import ConsumerSection
 
 CREW = Entity(name="Crew", domain="RACING", subtype="Entry", fact_sheet_id="c")
@@ -36,7 +37,8 @@ def relate(context, add, make, models):
         entities = tuple(sorted((CREW, KITE, HEAT, JUDGE), key=lambda one: one.order))
         model = EntityModel(entities=entities, edges=edges)
         handbook = Handbook(context.store, ("rules",))
-        return Cataloguer(handbook, model, {}, models, ConsumerSection())
+        semantics = SemanticIndex(handbook, models)
+        return Cataloguer(handbook, model, {}, semantics, ConsumerSection())
 
     return build
 

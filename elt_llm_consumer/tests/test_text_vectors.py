@@ -112,10 +112,30 @@ def test_an_entity_without_a_vector_is_no_place_and_the_others_are(context):
 
 
 @pytest.mark.parametrize("kind", PRODUCTS)
+def test_two_definitions_of_a_term_are_two_texts(kind, context, add, make):
+    other = '"Ground Lease" means a lease of a stadium for a season.'
+    add(context.store, "handbook", make(other, "Stadium"))
+    both = ("right to occupy a ground for", "a lease of a stadium")
+    first, _ = run(kind, context, CountingCalls(refused=both))
+    start = "the definition of the term 'Ground Lease'"
+    assert [one.split(" has no vector")[0] for one in details(first)] == [
+        f"{start} (1 of 2)",
+        f"{start} (2 of 2)",
+    ]
+    again, _ = run(kind, context, CountingCalls(refused=both[1:]))
+    (detail,) = details(again)
+    assert detail.startswith(f"{start} has no vector")
+    assert again.counts["done"] > 0
+    if kind != "glossary":
+        assert again.counts["reused"] == 0
+
+
+@pytest.mark.parametrize("kind", PRODUCTS)
 def test_rows_are_made_again_when_the_vector_is_there(kind, context):
     first, _ = run(kind, context, CountingCalls(refused=(DESCRIPTION,)))
     same, _ = run(kind, context, CountingCalls(refused=(DESCRIPTION,)))
-    assert same.counts["done"] == 0
+    # A row of the glossary that lacks a vector is made again by every run.
+    assert same.counts["done"] == (1 if kind == "glossary" else 0)
     assert details(same) == details(first)
     again, content = run(kind, context, CountingCalls())
     assert again.counts["done"] > 0
@@ -174,7 +194,8 @@ def test_only_the_pair_without_a_vector_is_described_by_names_alone():
     term = MappedTerm("Lease", (), "the right to use land")
     rows = [row for _, row in signals.propose(term)]
     assert [row[COMPARED] for row in rows] == [1, 0]
-    assert list(signals.missing) == ["the description of the entity 'Lease (B)'"]
+    (missing,) = signals.missing.values()
+    assert missing.name == "the description of the entity 'Lease (B)'"
     plain = PairSignals([entities[1].model_copy(update={"description": ""})])
     assert [rows[1]] == [row for _, row in plain.propose(term)]
 
@@ -198,7 +219,8 @@ def test_an_embedder_that_returns_nothing_for_a_text_is_noticed(embed):
     texts = [f"{n} words" for n in range(100)]
     texts[70] = "x"
     vectors.add({text: f"the text {text!r}" for text in texts})
-    assert list(vectors.missing) == ["the text 'x'"]
+    assert list(vectors.missing) == ["x"]
+    assert vectors.missing["x"].name == "the text 'x'"
     assert [text for text in texts if vectors.get(text) is None] == ["x"]
     (row,) = HashEmbedding().embed_array(["71 words"])
     assert (vectors.get("71 words") == row).all()

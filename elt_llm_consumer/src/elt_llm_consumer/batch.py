@@ -2,8 +2,9 @@
 
 Each finished item is committed to the journal of the database, under a key of
 everything that its result depends on. A later run reuses these results and does the
-rest: a killed run loses only the items in progress. An item that fails is retried by
-the next run. If a model server is unavailable the batch waits; no item fails for it.
+rest: of a killed run only the items in progress, and those whose result is provisional,
+are processed again. An item that fails is retried by the next run. If a model server is
+unavailable the batch waits; no item fails for it.
 """
 
 import threading
@@ -13,32 +14,25 @@ from contextvars import copy_context
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from elt_llm_consumer.server_patience import AWAY, call_patiently
 from elt_llm_core.crash import CrashPoint, crash_point
 from elt_llm_core.errors import (
     AbandonedError,
     BudgetSpentError,
     EltLlmError,
-    ModelUnavailableError,
-    RunnerDiedError,
 )
 from elt_llm_core.identifiers import digest, item_key
-from elt_llm_core.jobs import ItemOutcome, JobContext, JobReport, format_duration
-from elt_llm_core.patience import check_asker
+from elt_llm_core.jobs import ItemOutcome, JobContext, JobReport
 from elt_llm_core.records import Record
 from elt_llm_core.results import Degradation, DegradationKind
 
 if TYPE_CHECKING:
     from llama_index.core.llms import LLM
 
-# A local model that is being reloaded answers within a minute; polling every second is
-# cheap, and a request to stop the job takes effect at once.
-LOOK_SECONDS = 0.2
-AWAY = (ModelUnavailableError, RunnerDiedError)
 _OUR_PACKAGES = ("elt_llm_consumer", "elt_llm_core", "elt_llm_query")
 _CODE = frozenset({".json", ".py", ".yaml"})  # weights and word lists count too
 
@@ -48,6 +42,10 @@ class WorkItem(Record):
 
     name: str
     parts: tuple[str, ...]
+
+
+class ProvisionalResult(dict[str, Any]):
+    """A result that is poorer than it could be, so that no later run reuses it."""
 
 
 class BatchResult(Record):
@@ -129,7 +127,8 @@ def run_items(
         job: The name of the run in the journal.
         items: The items. Their keys determine which results can be reused.
         work: Processes an item. If it raises an EltLlmError, or its record is invalid,
-            the item is recorded as failed and retried in the next run.
+            the item is recorded as failed and retried in the next run. A
+            `ProvisionalResult` is made again by the next run, too.
         fresh: Reuse nothing.
         at_once: Number of items processed at a time, in separate threads.
 
@@ -208,10 +207,7 @@ class _Batch:
             self._stop = self._stop or "it was asked to"
             return
         item = self._items[number]
-        with self._lock:
-            self._context.progress(
-                self._job, self._end_count, len(self._items), item.name
-            )
+        self._show(item.name)
         try:
             result = self._work_patiently(number)
         except AbandonedError:
@@ -224,48 +220,33 @@ class _Batch:
             if result is not None:
                 self._commit(number, result)
 
-    def _work_patiently(self, number: int) -> dict[str, Any] | None:
+    def _work_patiently(self, number: int) -> Mapping[str, Any] | None:
         """Return the result; None if the model server stays unavailable."""
-        began = monotonic()
-        while True:
-            try:
-                return dict(self._work(number))
-            except AWAY as error:
-                away = monotonic() - began
-                most = self._context.config.consumer.server_patience
-                # A server that never answered is not started, or has a wrong address,
-                # which the user must learn at once. One that answered before will
-                # probably return.
-                if self._stop or away >= most or len(self._results) == self._reused:
-                    self._stop = self._stop or error.message
-                    self._away = error
-                    return None
-                self._wait(away, most)
+        try:
+            return call_patiently(
+                lambda: self._work(number),
+                self._context,
+                lambda: bool(self._stop) or len(self._results) == self._reused,
+                self._show,
+            )
+        except AWAY as error:
+            self._stop = self._stop or error.message
+            self._away = error
+            return None
 
-    def _wait(self, away: float, most: float) -> None:
-        """Wait until an unavailable server may be called again."""
-        pause = min(self._context.config.gateway.breaker_seconds, most - away)
-        detail = (
-            f"the model server is unreachable; next try in {format_duration(pause)}"
-        )
+    def _show(self, detail: str) -> None:
         with self._lock:
             self._context.progress(self._job, self._end_count, len(self._items), detail)
-        until = monotonic() + pause
-        waiting = threading.Event()  # never set; used only for its timeout
-        while (left := until - monotonic()) > 0:
-            waiting.wait(min(left, LOOK_SECONDS))
-            check_asker()
-            if self._context.stopped():
-                raise AbandonedError
 
-    def _commit(self, number: int, result: dict[str, Any]) -> None:
-        item, key = self._items[number], self._keys[number]
-        self._context.store.journal.put(
-            self._job, key, number, item.name, result=result
-        )
+    def _commit(self, number: int, result: Mapping[str, Any]) -> None:
+        item, key, row = self._items[number], self._keys[number], dict(result)
+        if not isinstance(result, ProvisionalResult):
+            self._context.store.journal.put(
+                self._job, key, number, item.name, result=row
+            )
         crash_point(CrashPoint.ITEM_DONE)
         with self._lock:
-            self._results[number] = result
+            self._results[number] = row
 
     def _fail(self, number: int, error: EltLlmError | ValidationError) -> None:
         code, message = _describe_error(error)

@@ -42,7 +42,7 @@ from elt_llm_consumer.linking.similarity import (
     review_status,
 )
 from elt_llm_consumer.linking.term_mapper import Match
-from elt_llm_consumer.linking.text_vectors import list_missing
+from elt_llm_consumer.linking.text_vectors import MissingVector, list_missing
 from elt_llm_consumer.optional_reader import (
     list_placing_failures,
     open_placer,
@@ -124,11 +124,12 @@ class CatalogJob(ProductJob):
     @override
     def make(self, context: JobContext, models: Models) -> JobReport:
         reader = open_reader(models, context, fresh=self.fresh)
+        handbook = self.open_handbook(context, reader)
         cataloguer = Cataloguer(
-            self.open_handbook(context, reader),
+            handbook,
             read_model(context.store, self.model),
             read_aliases(self.aliases or context.config.consumer.aliases),
-            models,
+            SemanticIndex(handbook, models, context),
             context.config.consumer,
             self._scope(),
         )
@@ -165,7 +166,7 @@ class CatalogJob(ProductJob):
             degradations=(
                 *unread_passages(reader),
                 *list_placing_failures(placer),
-                *list_missing(cataloguer.missing),
+                *list_missing(*cataloguer.missing),
                 *batch.degradations,
                 *invalid,
             ),
@@ -186,14 +187,23 @@ class CatalogJob(ProductJob):
 
 
 class Cataloguer:
-    """Builds a record per entity, and one per term without an entity."""
+    """Builds a record per entity, and one per term without an entity.
+
+    Args:
+        handbook: The documents.
+        model: The whole model.
+        aliases: Synonyms by entity name.
+        semantics: Compares texts by the embedder.
+        config: The bands.
+        scope: What the catalogue contains; None for everything.
+    """
 
     def __init__(
         self,
         handbook: Handbook,
         model: EntityModel,
         aliases: Mapping[str, Sequence[str]],
-        models: Models,
+        semantics: SemanticIndex,
         config: ConsumerSection,
         scope: CatalogScope | None = None,
     ) -> None:
@@ -203,8 +213,8 @@ class Cataloguer:
         self._whole = model
         self._aliases = aliases
         self._config = config
-        self._semantics = SemanticIndex(handbook, models)
-        self._classifier = TaxonomyClassifier(model.entities, self._semantics)
+        self._semantics = semantics
+        self._classifier = TaxonomyClassifier(model.entities, semantics)
         self._forced = set(map(normalise, self.scope.forced))
         self._static = {
             normalise(name): fields for name, fields in self.scope.static.items()
@@ -215,7 +225,7 @@ class Cataloguer:
             EntityModel() if self.scope.skip_handbook else model,
             aliases,
             config,
-            self._semantics.texts,
+            semantics.texts,
         )
         no_terms = self.scope.skip_handbook or self.scope.is_partial
         self._unmapped = [] if no_terms else self._index.terms_without_entity
@@ -225,9 +235,9 @@ class Cataloguer:
         self._chosen: dict[str, Placement] = {}
 
     @property
-    def missing(self) -> dict[str, str]:
-        """Return which descriptions and definitions were not compared, and why."""
-        return {**self._classifier.missing, **self._index.missing}
+    def missing(self) -> tuple[Mapping[str, MissingVector], ...]:
+        """Return the texts that were not compared by place or by sense, and why."""
+        return self._classifier.missing, self._index.missing
 
     def choose_places(self, placer: "TermPlacer") -> None:
         """Let a language model choose between the domains of uncertain terms.
@@ -254,7 +264,7 @@ class Cataloguer:
             self.scope.model_copy(
                 update={"domains": (), "entities": ()}
             ).model_dump_json(),
-            *self.missing,
+            *sorted({*self._classifier.missing, *self._index.missing}),
         )
         items = [
             WorkItem(name=entity.name, parts=(shared, entity.model_dump_json()))

@@ -149,12 +149,13 @@ class CoverageJob(ProductJob):
             )
         aliases = read_aliases(self.aliases or context.config.consumer.aliases)
         reader = open_reader(models, context, fresh=self.fresh)
+        handbook = self.open_handbook(context, reader)
         scorer = CoverageScorer(
-            self.open_handbook(context, reader),
+            handbook,
             read_model(context.store, self.model),
             aliases,
             context.config.consumer,
-            models,
+            SemanticIndex(handbook, models, context),
         )
         terms = len(scorer.handbook.entries)
         if reader is not None and reader.ended_early is not None:
@@ -214,6 +215,13 @@ class CoverageScorer:
     `TreatmentIndex` decides whether the handbook treats the thing. The evidence lets a
     reader check the verdict: definitions, sentences with the name, and semantically
     similar passages. No quote has a higher score than its entity.
+
+    Args:
+        handbook: The documents.
+        model: The model.
+        aliases: Synonyms by entity name.
+        config: The bands.
+        semantics: Compares texts by the embedder.
     """
 
     def __init__(
@@ -222,14 +230,12 @@ class CoverageScorer:
         model: EntityModel,
         aliases: Mapping[str, Sequence[str]],
         config: ConsumerSection,
-        models: Models,
+        semantics: SemanticIndex,
     ) -> None:
         self.handbook = handbook
         self.model = model
-        self._semantics = SemanticIndex(handbook, models)
-        self.index = TreatmentIndex(
-            handbook, model, aliases, config, self._semantics.texts
-        )
+        self._semantics = semantics
+        self.index = TreatmentIndex(handbook, model, aliases, config, semantics.texts)
         self._aliases = aliases
         self._config = config
 
@@ -241,7 +247,7 @@ class CoverageScorer:
             self.model.identity,
             str(sorted(self._aliases.items())),
             config,
-            *self.index.missing,
+            *sorted(self.index.missing),
         )
         return [
             WorkItem(name=entity.name, parts=(shared, entity.model_dump_json()))

@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 from pydantic import Field
 from typing_extensions import override
 
-from elt_llm_consumer.batch import WorkItem, run_items
+from elt_llm_consumer.batch import ProvisionalResult, WorkItem, run_items
 from elt_llm_consumer.corpus import GlossaryEntry, Handbook
 from elt_llm_consumer.definitions.term_relations import TermRelations, relate_terms
 from elt_llm_consumer.linking.mapping_features import to_mapped_term
 from elt_llm_consumer.linking.model_entities import read_aliases, read_model
 from elt_llm_consumer.linking.similarity import embed_texts
-from elt_llm_consumer.linking.term_mapper import Match, TermMapper
-from elt_llm_consumer.linking.text_vectors import list_missing
+from elt_llm_consumer.linking.term_mapper import Match, TermMapper, TermMatches
+from elt_llm_consumer.linking.text_vectors import embed_patiently, list_missing
 from elt_llm_consumer.optional_reader import open_reader, unread_passages
 from elt_llm_consumer.product import (
     check_schema,
@@ -125,9 +125,11 @@ class GlossaryJob(ProductJob):
         if reader is not None and reader.ended_early is not None:
             return reader.ended_early.early_report("glossary")
         context.progress("definitions", len(entries), len(entries))
-        embed = partial(embed_texts, models)
-        mapper = TermMapper(model.entities, aliases, embed)
-        matches = mapper.map_terms([to_mapped_term(one.definition) for one in entries])
+        embed = embed_patiently(partial(embed_texts, models), context)
+        matches = TermMatches(
+            TermMapper(model.entities, aliases, embed),
+            [to_mapped_term(one.definition) for one in entries],
+        )
         relations = relate_terms([entry.definition for entry in entries])
 
         def build_row(number: int) -> dict[str, Any]:
@@ -138,11 +140,17 @@ class GlossaryJob(ProductJob):
             checked: dict[str, Any] = check_schema(
                 row.model_dump(mode="json"), "glossary", "items"
             )
-            return checked
+            return checked if matches.is_whole(number) else ProvisionalResult(checked)
 
         shared = digest(handbook.identity, model.identity, str(sorted(aliases.items())))
-        items = work_items(shared, entries, matches)
-        batch = run_items(context, "glossary", items, build_row, fresh=self.fresh)
+        batch = run_items(
+            context,
+            "glossary",
+            work_items(shared, entries),
+            build_row,
+            fresh=self.fresh,
+        )
+        matches.check()
         if batch.stopped:
             return batch.early_report("glossary")
         rows, reviews = review_rows(
@@ -164,7 +172,7 @@ class GlossaryJob(ProductJob):
             ),
             degradations=(
                 *unread_passages(reader),
-                *list_missing(mapper.missing),
+                *list_missing(matches.missing),
                 *batch.degradations,
                 *invalid,
             ),
@@ -196,15 +204,12 @@ class GlossaryJob(ProductJob):
         )
 
 
-def work_items(
-    shared: str, entries: Sequence[GlossaryEntry], matches: Sequence[Match]
-) -> list[WorkItem]:
+def work_items(shared: str, entries: Sequence[GlossaryEntry]) -> list[WorkItem]:
     """Return an item per definition.
 
     Args:
         shared: What all rows depend on.
         entries: The definitions.
-        matches: Their entities; they may differ if an embedder fails for a text.
     """
     return [
         WorkItem(
@@ -213,10 +218,9 @@ def work_items(
                 shared,
                 entry.document.document_id,
                 entry.definition.model_dump_json(),
-                match.model_dump_json(),
             ),
         )
-        for entry, match in zip(entries, matches, strict=True)
+        for entry in entries
     ]
 
 

@@ -13,12 +13,12 @@ from llama_index.core.llms import LLM
 from pydantic import BaseModel
 
 from elt_llm_consumer.batch import (
-    AWAY,
     BatchResult,
     WorkItem,
     model_identity,
     run_items,
 )
+from elt_llm_consumer.server_patience import AWAY
 from elt_llm_core.errors import (
     AbandonedError,
     AnswerShapeError,

@@ -18,7 +18,7 @@ from typing_extensions import override
 from elt_llm_consumer.batch import model_identity, program_digest
 from elt_llm_consumer.corpus import DefinitionReader, Handbook
 from elt_llm_consumer.reviewed import product_name
-from elt_llm_core.errors import EltLlmError
+from elt_llm_core.errors import AbandonedError, EltLlmError
 from elt_llm_core.identifiers import digest, item_key
 from elt_llm_core.jobs import JobContext, JobReport, Runner
 from elt_llm_core.publication import list_unfinished
@@ -120,7 +120,10 @@ def _make_if_changed(job: ProductJob, context: JobContext, models: Models) -> Jo
         last = _last_run(context, key)
         if last is not None and _is_current(last, before, context):
             return JobReport.model_validate_json(last.report)
-    report = job.make(context, models)
+    try:
+        report = job.make(context, models)
+    except AbandonedError:
+        return JobReport(job=job.kind, counts={}, stopped=True)
     after = _read_inputs(job, context, models)
     # A collection may have been changed while the product was built.
     if before and after and before.read == after.read and _is_settled(report):

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from elt_llm_consumer.definitions.definition_records import Definition, DefinitionSource
 from elt_llm_consumer.definitions.terms import fold, normalise, spellings, variants
 from elt_llm_consumer.linking.model_entities import Entity
-from elt_llm_consumer.linking.text_vectors import Embed, TextVectors
+from elt_llm_consumer.linking.text_vectors import Embed, MissingVector, TextVectors
 from elt_llm_core.errors import EmbedError
 from elt_llm_core.language.acronyms import stands_for
 from elt_llm_core.language.languages import ENGLISH
@@ -129,12 +129,25 @@ class PairSignals:
                 self._by_ends[part].add(number)
 
     @property
-    def missing(self) -> Mapping[str, str]:
-        """Return which descriptions and definitions have no vector, and why.
+    def missing(self) -> Mapping[str, MissingVector]:
+        """Return the descriptions and definitions without a vector, and why.
 
         Such pairs are described by their names alone.
         """
         return self._senses.missing if self._senses else {}
+
+    def lacks_vector(self, term: MappedTerm) -> bool:
+        """Return whether a text that matters to a term's pairs has no vector.
+
+        Args:
+            term: A term that was described.
+        """
+        if not self.missing:
+            return False
+        compared = self._compared_texts([term], [self._find(term)])
+        # The scale of every comparison depends on the reference texts.
+        texts = {*compared, *_UNLIKE} if compared else set()
+        return not texts.isdisjoint(self.missing)
 
     def propose(self, term: MappedTerm) -> list[tuple[Entity, Signals]]:
         """Return the entities that a signal proposes, in the order of the model.
@@ -228,8 +241,8 @@ class Senses:
         self._vectors = TextVectors(embed)
 
     @property
-    def missing(self) -> Mapping[str, str]:
-        """Return why a text has no vector, by its name."""
+    def missing(self) -> Mapping[str, MissingVector]:
+        """Return the texts without a vector, each with its name and the reason."""
         return self._vectors.missing
 
     def prepare(self, names: Mapping[str, str]) -> None:
@@ -247,7 +260,8 @@ class Senses:
         # First, because an embedder that refuses all of these refuses every text.
         self._vectors.add({text: f"the reference text {text!r}" for text in _UNLIKE})
         if not self._unlike_pairs:
-            reasons = "; ".join(dict.fromkeys(self.missing.values()))
+            all_reasons = [one.reason for one in self.missing.values()]
+            reasons = "; ".join(dict.fromkeys(all_reasons))
             raise EmbedError(f"the embedder returns no usable vectors: {reasons}")
         self._vectors.add(names)
 

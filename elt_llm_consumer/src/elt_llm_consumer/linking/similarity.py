@@ -5,7 +5,7 @@ texts, 1 the same text. No language model is called.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +18,13 @@ from elt_llm_consumer.linking.mapping_features import (
     name_description,
 )
 from elt_llm_consumer.linking.model_entities import Entity
-from elt_llm_consumer.linking.text_vectors import TextVectors, Vector
+from elt_llm_consumer.linking.text_vectors import (
+    MissingVector,
+    TextVectors,
+    Vector,
+    embed_patiently,
+)
+from elt_llm_core.jobs import JobContext
 from elt_llm_core.models.embedder import as_counting
 from elt_llm_core.records import Record
 from elt_llm_core.strategy import Models
@@ -27,11 +33,21 @@ _FEWEST_WORDS = 3  # least words of a passage as evidence; a cell or a label is 
 
 
 class SemanticIndex:
-    """Searches the stored vectors of a handbook's passages."""
+    """Searches the stored vectors of a handbook's passages.
 
-    def __init__(self, handbook: Handbook, models: Models) -> None:
+    Args:
+        handbook: The documents.
+        models: Their embedder is called.
+        context: A job that waits for its embedder; None to wait for none.
+    """
+
+    def __init__(
+        self, handbook: Handbook, models: Models, context: JobContext | None = None
+    ) -> None:
         self._handbook = handbook
         self._models = models
+        embed = partial(embed_texts, models)
+        self._embed = embed_patiently(embed, context) if context else embed
 
     @cached_property
     def _matrix(self) -> Vector:
@@ -65,7 +81,7 @@ class SemanticIndex:
 
     def texts(self, texts: Sequence[str]) -> Vector:
         """Return unit vectors of documents, shape (n, dimension)."""
-        return embed_texts(self._models, texts)
+        return self._embed(texts)
 
     def nearest(self, query: str, k: int) -> list[tuple[float, HandbookPassage]]:
         """Return the `k` best passages of three words or more, best first."""
@@ -183,8 +199,8 @@ class TaxonomyClassifier:
         self._ranks: dict[tuple[str, str], list[tuple[str, tuple[float, int]]]] = {}
 
     @property
-    def missing(self) -> Mapping[str, str]:
-        """Return why a description or definition has no vector, by its name."""
+    def missing(self) -> Mapping[str, MissingVector]:
+        """Return the descriptions and definitions without a vector, and why."""
         return self._texts.missing
 
     def prepare(self, terms: Iterable[tuple[str, str]]) -> None:

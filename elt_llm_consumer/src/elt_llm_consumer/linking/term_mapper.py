@@ -31,7 +31,8 @@ from elt_llm_consumer.linking.mapping_features import (
     Signals,
 )
 from elt_llm_consumer.linking.model_entities import Entity
-from elt_llm_consumer.linking.text_vectors import Embed
+from elt_llm_consumer.linking.text_vectors import Embed, MissingVector
+from elt_llm_core.errors import EmbedError
 from elt_llm_core.records import Record
 
 WEIGHTS = "mapping_weights.json"
@@ -44,6 +45,7 @@ RELATED = 0.2  # listed for the reviewer: of ten such pairs about three are the 
 MARGIN = 0.1  # of namesakes; between two that fit so alike a person decides
 _MOST_LISTED = 5  # entities of a term that is not mapped
 _MOST_SIGNALS = 3
+_BLOCK = 256  # terms that are mapped at a time; of a killed run one block is lost
 _OWN_NAME = ("name: as written", "name: but for the plural")
 Confidence = Literal["high", "medium", "low"]
 
@@ -121,12 +123,20 @@ class TermMapper:
         self._scorer = scorer or load_mapping_scorer()
 
     @property
-    def missing(self) -> Mapping[str, str]:
-        """Return why a description or definition has no vector, by its name.
+    def missing(self) -> Mapping[str, MissingVector]:
+        """Return the descriptions and definitions without a vector, and why.
 
         Such pairs were compared by their names alone.
         """
         return self._signals.missing
+
+    def lacks_vector(self, term: MappedTerm) -> bool:
+        """Return whether a text that matters to the match of a term has no vector.
+
+        Args:
+            term: A term that was mapped.
+        """
+        return self._signals.lacks_vector(term)
 
     def map_term(self, term: MappedTerm) -> Match:
         """Return the entity that a term means, if one alone is probable.
@@ -246,6 +256,51 @@ def _confidence(row: Signals, has_others: bool) -> Confidence:
 def to_mapping_scorer(content: Mapping[str, Any]) -> MappingScorer:
     """Return the scorer with the weights of a file's content."""
     return MappingScorer(**{name: to_scorer(one) for name, one in content.items()})
+
+
+class TermMatches:
+    """The matches of a list of terms, mapped in blocks when they are needed.
+
+    Args:
+        mapper: Maps the terms.
+        terms: The terms.
+    """
+
+    def __init__(self, mapper: TermMapper, terms: Sequence[MappedTerm]) -> None:
+        self._mapper = mapper
+        self._terms = terms
+        self._matches: dict[int, Match] = {}
+        self._failure: EmbedError | None = None
+
+    @property
+    def missing(self) -> Mapping[str, MissingVector]:
+        """Return the texts without a vector of the terms that were mapped."""
+        return self._mapper.missing
+
+    def __getitem__(self, number: int) -> Match:
+        """Return the match of a term; a block of terms is mapped with it.
+
+        Raises ModelError, or EmbedError if the embedder has no vectors at all.
+        """
+        self.check()
+        if number not in self._matches:
+            block = self._terms[number : number + _BLOCK]
+            try:
+                matches = self._mapper.map_terms(block)
+            except EmbedError as error:
+                self._failure = error
+                raise
+            self._matches.update(enumerate(matches, start=number))
+        return self._matches[number]
+
+    def check(self) -> None:
+        """Raise the EmbedError of an embedder that had no vectors at all."""
+        if self._failure is not None:
+            raise self._failure
+
+    def is_whole(self, number: int) -> bool:
+        """Return whether a mapped term was compared with all its descriptions."""
+        return not self._mapper.lacks_vector(self._terms[number])
 
 
 @cache

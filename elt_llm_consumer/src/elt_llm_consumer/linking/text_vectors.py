@@ -1,17 +1,28 @@
 """Vectors of texts: each embedded once, in batches; one without stops no other."""
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elt_llm_core.errors import EmbedError
+from elt_llm_consumer.server_patience import call_patiently
+from elt_llm_core.errors import AbandonedError, EmbedError
+from elt_llm_core.jobs import JobContext
 from elt_llm_core.results import Degradation, DegradationKind
 
 Vector = NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Vector]  # unit vectors of texts
 
 _BATCH = 64  # texts of a call; if one has no vector, only its batch is sent again
+
+
+class MissingVector(NamedTuple):
+    """What a message calls a text that has no vector, and why it has none."""
+
+    name: str
+    reason: str
 
 
 class TextVectors:
@@ -26,11 +37,11 @@ class TextVectors:
     def __init__(self, embed: Embed) -> None:
         self._embed = embed
         self._vectors: dict[str, Vector | None] = {}
-        self._missing: dict[str, str] = {}
+        self._missing: dict[str, MissingVector] = {}
 
     @property
-    def missing(self) -> Mapping[str, str]:
-        """Return why a text has no vector, by the name of the text."""
+    def missing(self) -> Mapping[str, MissingVector]:
+        """Return the texts without a vector, each with its name and the reason."""
         return self._missing
 
     def add(self, names: Mapping[str, str]) -> None:
@@ -57,7 +68,8 @@ class TextVectors:
         except EmbedError as error:
             if len(texts) == 1:
                 self._vectors[texts[0]] = None
-                self._missing.setdefault(names[texts[0]], error.message)
+                missing = MissingVector(names[texts[0]], error.message)
+                self._missing[texts[0]] = missing
                 return
             middle = len(texts) // 2
             self._embed_batch(texts[:middle], names)
@@ -75,16 +87,59 @@ def _check(rows: Vector, count: int) -> Vector:
     return rows
 
 
-def list_missing(missing: Mapping[str, str]) -> tuple[Degradation, ...]:
+def embed_patiently(embed: Embed, context: JobContext) -> Embed:
+    """Return an embedder that waits for its server, and stops when the job must.
+
+    Args:
+        embed: Returns unit vectors of texts.
+        context: The job; it may be asked to stop before each call.
+    """
+    has_answered = False
+
+    def show(detail: str) -> None:
+        context.progress("vectors", 0, None, detail)
+
+    def embed_batch(texts: Sequence[str]) -> Vector:
+        nonlocal has_answered
+        if context.stopped():
+            raise AbandonedError
+        rows = call_patiently(
+            lambda: embed(texts), context, lambda: not has_answered, show
+        )
+        has_answered = True
+        return rows
+
+    return embed_batch
+
+
+def list_missing(
+    *mappings: Mapping[str, MissingVector],
+) -> tuple[Degradation, ...]:
     """Return a degradation for each text without a vector.
 
     Args:
-        missing: By the name of a text, why it has none.
+        mappings: The missing texts, with names and reasons. What two of them call the
+            same is one description or definition, in two forms. Texts that one of them
+            calls the same are numbered.
     """
+    reasons: dict[str, list[str]] = {}
+    for missing in mappings:
+        of_name: dict[str, list[str]] = defaultdict(list)
+        for one in missing.values():
+            of_name[one.name].append(one.reason)
+        for name, those in of_name.items():
+            reasons[name] = max(reasons.get(name, []), those, key=len)
     kind = DegradationKind.STAGE_LEFT_OUT
     return tuple(
         Degradation(
-            kind=kind, detail=f"{name} has no vector and was not compared: {reason}"
+            kind=kind,
+            detail=f"{name}{_number(number, len(those))} has no vector and was not "
+            f"compared: {reason}",
         )
-        for name, reason in missing.items()
+        for name, those in reasons.items()
+        for number, reason in enumerate(those, start=1)
     )
+
+
+def _number(number: int, count: int) -> str:
+    return f" ({number} of {count})" if count > 1 else ""

@@ -26,7 +26,7 @@ from elt_llm_consumer.linking.mapping_features import (
 from elt_llm_consumer.linking.mentions import MentionIndex
 from elt_llm_consumer.linking.model_entities import Entity, EntityModel
 from elt_llm_consumer.linking.term_mapper import Match, TermMapper
-from elt_llm_consumer.linking.text_vectors import Embed
+from elt_llm_consumer.linking.text_vectors import Embed, MissingVector
 from elt_llm_consumer.treatment.treatment_features import (
     EntityUse,
     Features,
@@ -138,8 +138,8 @@ class TreatmentIndex:
         return self._treatments[entity]
 
     @property
-    def missing(self) -> Mapping[str, str]:
-        """Return why a description or definition has no vector, by its name.
+    def missing(self) -> Mapping[str, MissingVector]:
+        """Return the descriptions and definitions without a vector, and why.
 
         Maps the terms if they are not yet mapped. Raises ModelError, or EmbedError if
         the embedder has no vectors at all.
