@@ -1,11 +1,13 @@
 """Ask the whole program our own questions, and count right, wrong and refused answers.
 
     python benchmarks/own_questions.py --data DATA_DIR --root ROOT [COLLECTION ...]
+    python benchmarks/own_questions.py --data FOLDER --root ROOT --questions FILE
 
-The questions are those of `answer_questions.tsv`: a collection, a question, and words
-of the sentence or row that answers, none if no sentence does. The documents are taken
-into the data root ROOT unless they are there. Without COLLECTION, those that people
-wrote who did not know the program are asked.
+The questions are those of `answer_questions.tsv` or FILE: a collection, a question, and
+words of the sentence or row that answers, none if no sentence does. The documents are
+taken into the data root ROOT unless they are there. Without COLLECTION, those that
+people wrote who did not know the program are asked. With FILE, each collection is a
+subfolder of FOLDER; `debian_questions.tsv` is such a file.
 
 An answer is right if it quotes the words. Of the answerable questions that are refused,
 those are counted apart whose nearest passages contain the words.
@@ -45,6 +47,15 @@ def judge(result: QueryResult, words: str) -> str:
     return "refused, but shown" if is_shown else "refused, not shown"
 
 
+def read_rows(path: Path) -> list[tuple[str, str, str]]:
+    """Return the collection, the question and the words of each line of a file."""
+    rows = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        home, question, words = line.split("\t")
+        rows.append((home, question, words))
+    return rows
+
+
 def _plain(text: str) -> str:
     return " ".join(text.split())
 
@@ -54,15 +65,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--root", type=Path, required=True)
-    parser.add_argument("collections", nargs="*", default=UNSEEN)
+    parser.add_argument("--questions", type=Path, default=None)
+    parser.add_argument("collections", nargs="*")
     options = parser.parse_args()
+    rows = read_rows(options.questions or QUESTIONS)
     config = load_config(environ={})
     models, store = build_models(config), Store(options.root)
-    wanted = {name: DOCUMENTS[name] for name in options.collections}
+    if options.questions:
+        wanted = {home: [home] for home, _, _ in rows}
+    else:
+        wanted = {name: DOCUMENTS[name] for name in options.collections or UNSEEN}
     fill(options.data, store, models, config, wanted)
     counts: dict[str, Counter[str]] = {name: Counter() for name in wanted}
-    for line in QUESTIONS.read_text(encoding="utf-8").splitlines():
-        home, question, words = line.split("\t")
+    for home, question, words in rows:
         if home in wanted:
             result = query_collections(
                 [home], question, store=store, config=config, models=models

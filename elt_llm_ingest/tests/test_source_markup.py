@@ -49,6 +49,17 @@ def test_markdown_reads_as_it_is_shown(reading, source, text):
     assert shown(reading, "a.md", source) == [text]
 
 
+def test_signs_of_permalinks_are_no_part_of_a_heading(reading):
+    page = (
+        '<h1>Files<a class="headerlink" href="#files">\u00b6</a></h1>'
+        '<h2><a href="#x">#</a> Names of <a href="#y">users</a></h2>'
+        '<p>See <a href="#n">7</a>, <a href="#m">A</a> and <a href="/m">\u00a7</a>.</p>'
+    )
+    assert shown(reading, "a.html", page) == [
+        "Files", "Names of users", "See 7, A and \u00a7.",
+    ]  # fmt: skip
+
+
 def test_notes_of_markdown_are_paragraphs_without_their_marks(reading):
     source = "A fee[^1] and a fine.[^late]\n\n[^1]: Or _less_.\n[^late]: After noon."
     assert shown(reading, "a.md", source) == [

@@ -102,6 +102,7 @@ class HtmlReader(HTMLParser):
         self._open: list[str] = []
         self._raised: int | None = None
         self._mark: int | None = None
+        self._anchor: int | None = None
         self._silent = ""
         self._marker = ""
         self._furniture = 0
@@ -171,19 +172,26 @@ class HtmlReader(HTMLParser):
             self._text.append(data)
 
     def _raise(self, tag: str, attributes: Mapping[str, str]) -> None:
-        """Record where a superscript text or a note mark begins."""
+        """Record where a superscript text, note mark or link to the page begins."""
         if tag not in ("a", "sup"):
             return
         if tag == "sup":
             self._raised = len(self._text)
-        within = self._raised is not None and attributes.get("href", "").startswith("#")
-        if within or is_note_mark(attributes):
+        to_page = attributes.get("href", "").startswith("#")
+        self._anchor = len(self._text) if to_page else None
+        if (self._raised is not None and to_page) or is_note_mark(attributes):
             self._mark = len(self._text)
 
     def _lower(self, tag: str) -> None:
-        """Replace a superscript text by its plain text; drop a note mark."""
+        """Replace a superscript text by its plain text; drop marks and signs.
+
+        The sign of a link to a place of the page is one for permalinks ("\u00b6", "#").
+        """
         if tag not in ("a", "sup"):
             return
+        if self._anchor is not None and _is_sign("".join(self._text[self._anchor :])):
+            del self._text[self._anchor :]
+        self._anchor = None
         if self._mark is not None and is_mark("".join(self._text[self._mark :])):
             self._text[self._mark :] = [REMOVED]
         self._mark = None
@@ -196,7 +204,7 @@ class HtmlReader(HTMLParser):
     def flush(self) -> None:
         """Write the text collected since the last block tag."""
         joined, self._text = without_marks("".join(self._text)), []
-        self._raised = self._mark = None
+        self._raised = self._mark = self._anchor = None
         inside = self._open[-1] if self._open else ""
         text = (
             joined.replace(BREAK, "\n") if inside == "pre" else _collapse_space(joined)
@@ -301,6 +309,12 @@ class HtmlReader(HTMLParser):
         write_table(self.builder, rows, marked_headers(rows), key, **fields)
 
 
+def _is_sign(text: str) -> bool:
+    """Return whether a text is one sign that is neither letter nor figure."""
+    sign = text.strip()
+    return len(sign) == 1 and not sign.isalnum()
+
+
 def is_note_mark(attributes: Mapping[str, str]) -> bool:
     """Return whether the attributes of an element mark it as a note reference."""
     words = " ".join(
@@ -324,7 +338,7 @@ def _collapse_space(text: str) -> str:
     return "\n".join(one_line(line) for line in text.split(BREAK)).strip()
 
 
-PARSER = "html 5"
+PARSER = "html 6"
 
 
 def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # noqa: ARG001

@@ -1,0 +1,100 @@
+"""Reads the documents of `written_documents/`: sentences, questions and claims."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+FOLDER = Path(__file__).with_name("written_documents")
+# Of each nineteen documents, a file's, the ninth and the last but one are kept from
+# training, to see what is learnt.
+KEPT = (8, 17)
+OF = 19
+_SENTENCE = re.compile(r"S\d+")
+
+
+class WrittenSentence(NamedTuple):
+    """A sentence with its heading and the sentence before it in its section."""
+
+    text: str
+    heading: str
+    before: str
+
+    @property
+    def context(self) -> str:
+        """The text before it, as a reader is given it."""
+        return f"{self.heading}. {self.before}".strip()
+
+
+class Question(NamedTuple):
+    """A question, the numbers of the sentences that answer it, and the answer."""
+
+    text: str
+    answers: tuple[int, ...]
+    words: str
+
+
+class Claim(NamedTuple):
+    """A statement, whether its sentences prove it, and their numbers."""
+
+    text: str
+    is_true: bool
+    evidence: tuple[int, ...]
+
+
+class WrittenDocument(NamedTuple):
+    """A document; sentences are numbered from 0."""
+
+    title: str
+    sentences: list[WrittenSentence]
+    questions: list[Question]
+    claims: list[Claim]
+
+
+def read_documents(folder: Path = FOLDER) -> list[WrittenDocument]:
+    """Return all documents, in the order of the files."""
+    return [one for path in sorted(folder.glob("*.tsv")) for one in _parse(path)]
+
+
+def split_documents() -> tuple[list[WrittenDocument], list[WrittenDocument]]:
+    """Return the documents to train on, and those that are kept from training."""
+    trained: list[WrittenDocument] = []
+    kept: list[WrittenDocument] = []
+    for place, document in enumerate(read_documents()):
+        (kept if place % OF in KEPT else trained).append(document)
+    return trained, kept
+
+
+def _parse(path: Path) -> Iterator[WrittenDocument]:
+    text = path.read_text(encoding="utf-8")
+    for part in text.removeprefix("T\t").split("\nT\t"):
+        title, *lines = part.splitlines()
+        document, heading = WrittenDocument(title.strip(), [], [], []), ""
+        for line in lines:
+            kind, *fields = (field.strip() for field in line.split("\t"))
+            if kind == "H":
+                heading = fields[0]
+            else:
+                _add(document, kind, fields, heading)
+        yield document
+
+
+def _add(
+    document: WrittenDocument, kind: str, fields: Sequence[str], heading: str
+) -> None:
+    """Add a line to a document: a sentence, question or claim."""
+    if _SENTENCE.fullmatch(kind):
+        last = document.sentences[-1] if document.sentences else None
+        before = last.text if last and last.heading == heading else ""
+        document.sentences.append(WrittenSentence(fields[0], heading, before))
+    elif kind == "Q":
+        words = fields[2] if len(fields) > 2 else ""
+        document.questions.append(Question(fields[0], _numbers(fields[1]), words))
+    elif kind == "C":
+        is_true = fields[0] == "true"
+        document.claims.append(Claim(fields[1], is_true, _numbers(fields[2])))
+
+
+def _numbers(field: str) -> tuple[int, ...]:
+    """Return "S4,S7" as (3, 6), and "-" as ()."""
+    return tuple(int(one.strip()[1:]) - 1 for one in field.split(",") if one != "-")
