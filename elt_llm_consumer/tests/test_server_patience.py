@@ -7,9 +7,15 @@ import pytest
 from pydantic import PrivateAttr
 
 from elt_llm_consumer.linking import term_mapper
+from elt_llm_consumer.server_patience import call_patiently
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.document import Sidecar
-from elt_llm_core.errors import EmbedError, ModelUnavailableError
+from elt_llm_core.errors import (
+    EmbedError,
+    ModelMissingError,
+    ModelUnavailableError,
+    SilentServerError,
+)
 from elt_llm_core.jobs import JOBS
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding
@@ -125,6 +131,42 @@ def test_a_glossary_keeps_its_rows_if_the_embedder_leaves(
     second = build("glossary", short, HashEmbedding(), model="described")
     assert second.counts["reused"] == first.counts["done"]
     assert second.counts["failed"] == 0
+
+
+def test_calls_that_the_gateway_suspends_are_waited_for(short):
+    failures = [
+        ModelUnavailableError("http://localhost", "refused"),
+        SilentServerError("http://localhost", 1.0, "refused"),
+    ]
+
+    def call():
+        if failures:
+            raise failures.pop(0)
+        return "vectors"
+
+    assert call_patiently(call, short, lambda: False, print) == "vectors"
+
+
+def test_an_embedder_that_fails_leaves_the_finished_glossary_as_it_is(context):
+    class Missing(HashEmbedding):
+        def embed_array(self, texts):
+            raise ModelMissingError("minilm", ["llama3"])
+
+    first = build("glossary", context, HashEmbedding())
+    before = read("glossary", first)
+    with pytest.raises(ModelMissingError):
+        build("glossary", context, Missing(), fresh=True)
+    assert read("glossary", first) == before
+    again = build("glossary", context, Leaving(away=99))
+    assert (again.counts["done"], again.counts["reused"]) == (0, 7)
+
+
+def test_another_embedder_makes_the_rows_again(context):
+    build("glossary", context, HashEmbedding())
+    models = context.config.models.model_copy(update={"embedder_options": {"dim": 9}})
+    config = context.config.model_copy(update={"models": models})
+    again = build("glossary", replace(context, config=config), HashEmbedding())
+    assert again.counts["reused"] == 0
 
 
 def test_a_glossary_without_any_vector_ends_with_the_reason(context):

@@ -1,5 +1,6 @@
 """The glossary: every term a handbook defines, with its quote and its entity."""
 
+import json
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -14,7 +15,12 @@ from elt_llm_consumer.definitions.term_relations import TermRelations, relate_te
 from elt_llm_consumer.linking.mapping_features import to_mapped_term
 from elt_llm_consumer.linking.model_entities import read_aliases, read_model
 from elt_llm_consumer.linking.similarity import embed_texts
-from elt_llm_consumer.linking.term_mapper import Match, TermMapper, TermMatches
+from elt_llm_consumer.linking.term_mapper import (
+    MappingFailedError,
+    Match,
+    TermMapper,
+    TermMatches,
+)
 from elt_llm_consumer.linking.text_vectors import embed_patiently, list_missing
 from elt_llm_consumer.optional_reader import open_reader, unread_passages
 from elt_llm_consumer.product import (
@@ -142,15 +148,22 @@ class GlossaryJob(ProductJob):
             )
             return checked if matches.is_whole(number) else ProvisionalResult(checked)
 
-        shared = digest(handbook.identity, model.identity, str(sorted(aliases.items())))
-        batch = run_items(
-            context,
-            "glossary",
-            work_items(shared, entries),
-            build_row,
-            fresh=self.fresh,
+        shared = digest(
+            handbook.identity,
+            model.identity,
+            str(sorted(aliases.items())),
+            _embedder_identity(context),
         )
-        matches.check()
+        try:
+            batch = run_items(
+                context,
+                "glossary",
+                work_items(shared, entries),
+                build_row,
+                fresh=self.fresh,
+            )
+        except MappingFailedError as failed:
+            raise failed.error from failed
         if batch.stopped:
             return batch.early_report("glossary")
         rows, reviews = review_rows(
@@ -202,6 +215,13 @@ class GlossaryJob(ProductJob):
             stem.with_name(f"{name}.json"),
             stem.with_name(f"{name}_undefined.json"),
         )
+
+
+def _embedder_identity(context: JobContext) -> str:
+    """Return the configured embedder, by which descriptions are compared."""
+    section = context.config.models
+    options = json.dumps(section.embedder_options, sort_keys=True, default=str)
+    return f"{section.embedder_strategy} {options}"
 
 
 def work_items(shared: str, entries: Sequence[GlossaryEntry]) -> list[WorkItem]:

@@ -5,14 +5,20 @@ from collections.abc import Callable
 from time import monotonic
 from typing import TypeVar
 
-from elt_llm_core.errors import AbandonedError, ModelUnavailableError, RunnerDiedError
+from elt_llm_core.errors import (
+    AbandonedError,
+    ModelUnavailableError,
+    RunnerDiedError,
+    SilentServerError,
+)
 from elt_llm_core.jobs import JobContext, format_duration
 from elt_llm_core.patience import check_asker
 
 # A local model that is being reloaded answers within a minute; polling every second is
 # cheap, and a request to stop the job takes effect at once.
 LOOK_SECONDS = 0.2
-AWAY = (ModelUnavailableError, RunnerDiedError)
+# Silent: the gateway suspends its calls after repeated failures.
+AWAY = (ModelUnavailableError, RunnerDiedError, SilentServerError)
 Result = TypeVar("Result")
 
 
@@ -33,7 +39,7 @@ def call_patiently(
         show: Shows the progress of the wait.
 
     Raises:
-        ModelUnavailableError: If the server stays unavailable.
+        ModelUnavailableError: If the server stays unavailable, or another of `AWAY`.
         AbandonedError: If the job is asked to stop.
     """
     began = monotonic()

@@ -121,13 +121,17 @@ class MentionIndex:
     def of(self, name: str) -> list[EntityMention]:
         """Return mentions of a name and of its aliases, in text order."""
         mentions = list(self._mentions.get(fold(name), []))
-        unmeant = self._other_senses.get(fold(name), ())
         for alias in variants(name, self._aliases):
-            if fold(alias) in unmeant:
+            if self._differ(fold(name), fold(alias)):
                 continue
             by_alias = self._mentions.get(fold(alias), [])
             mentions += [mention._replace(alias=alias) for mention in by_alias]
         return sorted(mentions)
+
+    def _differ(self, name: str, alias: str) -> bool:
+        """Return whether two folded names mean different things in these passages."""
+        senses = self._other_senses
+        return alias in senses.get(name, ()) or name in senses.get(alias, ())
 
     def _check(self, mention: EntityMention) -> EntityMention | None:
         """The mention, or None for a single word that is part of another phrase."""

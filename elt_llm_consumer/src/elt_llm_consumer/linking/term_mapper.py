@@ -32,7 +32,12 @@ from elt_llm_consumer.linking.mapping_features import (
 )
 from elt_llm_consumer.linking.model_entities import Entity
 from elt_llm_consumer.linking.text_vectors import Embed, MissingVector
-from elt_llm_core.errors import EmbedError
+from elt_llm_consumer.server_patience import AWAY
+from elt_llm_core.errors import (
+    AbandonedError,
+    BudgetSpentError,
+    EltLlmError,
+)
 from elt_llm_core.records import Record
 
 WEIGHTS = "mapping_weights.json"
@@ -45,7 +50,7 @@ RELATED = 0.2  # listed for the reviewer: of ten such pairs about three are the 
 MARGIN = 0.1  # of namesakes; between two that fit so alike a person decides
 _MOST_LISTED = 5  # entities of a term that is not mapped
 _MOST_SIGNALS = 3
-_BLOCK = 256  # terms that are mapped at a time; of a killed run one block is lost
+_BLOCK = 64  # terms that are mapped at a time; more are embedded in fewer calls
 _OWN_NAME = ("name: as written", "name: but for the plural")
 Confidence = Literal["high", "medium", "low"]
 
@@ -258,6 +263,20 @@ def to_mapping_scorer(content: Mapping[str, Any]) -> MappingScorer:
     return MappingScorer(**{name: to_scorer(one) for name, one in content.items()})
 
 
+class MappingFailedError(Exception):
+    """The terms cannot be mapped: the embedder fails, not the texts of one row.
+
+    No `EltLlmError`, so that it ends a batch, in which such an error leaves out a row.
+
+    Attributes:
+        error: What failed.
+    """
+
+    def __init__(self, error: EltLlmError) -> None:
+        super().__init__(error.message)
+        self.error = error
+
+
 class TermMatches:
     """The matches of a list of terms, mapped in blocks when they are needed.
 
@@ -270,7 +289,6 @@ class TermMatches:
         self._mapper = mapper
         self._terms = terms
         self._matches: dict[int, Match] = {}
-        self._failure: EmbedError | None = None
 
     @property
     def missing(self) -> Mapping[str, MissingVector]:
@@ -278,25 +296,24 @@ class TermMatches:
         return self._mapper.missing
 
     def __getitem__(self, number: int) -> Match:
-        """Return the match of a term; a block of terms is mapped with it.
+        """Return the match of a term; the block of terms after it is mapped with it.
 
-        Raises ModelError, or EmbedError if the embedder has no vectors at all.
+        Raises:
+            MappingFailedError: If the embedder fails, or has no vectors at all.
+            ModelUnavailableError: If its server stays unavailable.
+            AbandonedError: If the job is asked to stop.
+            BudgetSpentError: If the budget of its calls is spent.
         """
-        self.check()
         if number not in self._matches:
             block = self._terms[number : number + _BLOCK]
             try:
                 matches = self._mapper.map_terms(block)
-            except EmbedError as error:
-                self._failure = error
-                raise
+            except (AbandonedError, BudgetSpentError, *AWAY):
+                raise  # the batch ends early, and the next run resumes
+            except EltLlmError as error:
+                raise MappingFailedError(error) from error
             self._matches.update(enumerate(matches, start=number))
         return self._matches[number]
-
-    def check(self) -> None:
-        """Raise the EmbedError of an embedder that had no vectors at all."""
-        if self._failure is not None:
-            raise self._failure
 
     def is_whole(self, number: int) -> bool:
         """Return whether a mapped term was compared with all its descriptions."""
