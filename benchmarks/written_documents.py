@@ -27,11 +27,16 @@ class WrittenSentence(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A question, the numbers of the sentences that answer it, and the answer."""
+    """A question, the numbers of the sentences that answer it, and the answer.
+
+    Attributes:
+        is_plain: Whether it uses the words of the document.
+    """
 
     text: str
     answers: tuple[int, ...]
     words: str
+    is_plain: bool = False
 
 
 class Claim(NamedTuple):
@@ -87,9 +92,10 @@ def _add(
         last = document.sentences[-1] if document.sentences else None
         before = last.text if last and last.heading == heading else ""
         document.sentences.append(WrittenSentence(fields[0], heading, before))
-    elif kind == "Q":
+    elif kind in {"Q", "P"}:
         words = fields[2] if len(fields) > 2 else ""
-        document.questions.append(Question(fields[0], _numbers(fields[1]), words))
+        answers = _numbers(fields[1])
+        document.questions.append(Question(fields[0], answers, words, kind == "P"))
     elif kind == "C":
         is_true = fields[0] == "true"
         document.claims.append(Claim(fields[1], is_true, _numbers(fields[2])))

@@ -7,7 +7,9 @@ def test_every_question_and_claim_names_sentences_of_its_document():
     documents = written_documents.read_documents()
     trained, kept = written_documents.split_documents()
     assert (len(documents), len(trained), len(kept)) == (190, 170, 20)
-    assert sum(len(one.questions) for one in documents) == 4560
+    questions = [one for document in documents for one in document.questions]
+    assert len(questions) == 190 * 34
+    assert sum(one.is_plain for one in questions) == 190 * 10
     for document in documents:
         places = range(len(document.sentences))
         for question in document.questions:
@@ -27,5 +29,5 @@ def test_a_sentence_has_its_heading_and_the_one_before_it_in_its_section(tmp_pat
     assert first == second
     contexts = [one.context for one in first.sentences]
     assert contexts == ["Fees.", "Fees. A fee is due.", "Pets."]
-    assert first.questions == [("how much?", (1,), "3 euros")]
+    assert first.questions == [("how much?", (1,), "3 euros", False)]
     assert first.claims == [("Cats wait outside.", False, (2,))]
