@@ -1,0 +1,328 @@
+"""Train a reader of questions and sentences on `written_documents/`.
+
+    uv run --with torch python benchmarks/train_reader.py [--plain] [--write FILE]
+
+Trains the upper four layers of MiniLM with a head that scores a sentence as the answer
+to a question: a cross-encoder, which reads both together (Nogueira and Cho, 2019,
+"Passage Re-ranking with BERT"). A question is put to the sentences that answer it and
+to those of its document that are nearest to it by vectors; it has to choose one of them
+or none. Two documents in nineteen are left out and judged now and then. `--plain` also
+trains on the plain questions. `--write` writes the trained layers, in eight bits as the
+shipped ones. Nothing of the program reads them: see "A sentence reader" in
+measurements.md. Takes about half an hour on one core with AMX.
+"""
+
+import argparse
+import random
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import onnx
+import torch
+import torch.nn.functional as F  # noqa: N812 - its usual name
+from torch import Tensor, nn
+
+from elt_llm_core.models.minilm import OnnxEmbedding, load_tokenizer
+from elt_llm_core.models.weights import shipped_weights
+from written_documents import WrittenDocument, split_documents
+
+LAYERS, WIDTH, HEADS, INNER = 6, 384, 12, 1536
+QUESTIONS = 4  # of a step
+NEAREST, MOST_RIGHT = 6, 2  # wrong sentences and right ones of a question
+EPOCHS, RATE, DECAY, WARM = 2.5, 1.3e-4, 0.01, 0.08
+SPANS = 0.3  # weight of finding the words of the answer
+EVERY, SEED = 1000, 1
+FIRST_TRAINED = 2  # of six layers
+QUESTION, CONTEXT, SENTENCE = 48, 56, 96  # tokens that are read of each
+CLS, SEP = 101, 102  # of BERT's vocabulary
+MATRICES = ("q", "k", "v", "o", "i", "p")  # of a layer, in the order of the graph
+NORMS = {"l1": "attention.output.LayerNorm", "l2": "output.LayerNorm"}
+BIASES = {
+    "q": "attention.self.query",
+    "k": "attention.self.key",
+    "v": "attention.self.value",
+    "o": "attention.output.dense",
+    "i": "intermediate.dense",
+    "p": "output.dense",
+}
+
+
+class Pair(NamedTuple):
+    """Tokens of a pair, how many are of its first part, and the answer's places."""
+
+    ids: list[int]
+    first: int
+    right: bool
+    answer: tuple[int, ...] = ()
+
+
+class Layer(nn.Module):
+    """A layer of BERT (Devlin et al., 2019) without dropout."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.q, self.k, self.v, self.o = (nn.Linear(WIDTH, WIDTH) for _ in range(4))
+        self.i, self.p = nn.Linear(WIDTH, INNER), nn.Linear(INNER, WIDTH)
+        self.l1, self.l2 = (nn.LayerNorm(WIDTH, eps=1e-12) for _ in range(2))
+
+    def forward(self, x: Tensor, bias: Tensor) -> Tensor:
+        """Return the next states; `bias` hides the padding."""
+        size, length, _ = x.shape
+
+        def split(states: Tensor) -> Tensor:
+            return states.view(size, length, HEADS, -1).transpose(1, 2)
+
+        q, k, v = split(self.q(x)), split(self.k(x)), split(self.v(x))
+        scores = (q @ k.transpose(2, 3)).float() / (WIDTH // HEADS) ** 0.5
+        attended = F.softmax(scores + bias, -1).to(v.dtype) @ v
+        x = self.l1(x + self.o(attended.transpose(1, 2).reshape(size, length, WIDTH)))
+        return self.l2(x + self.p(F.gelu(self.i(x))))
+
+
+class Reader(nn.Module):
+    """MiniLM with a head that scores sentences as answers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = nn.Embedding(30522, WIDTH)
+        self.places = nn.Embedding(512, WIDTH)
+        self.types = nn.Embedding(2, WIDTH)
+        self.norm = nn.LayerNorm(WIDTH, eps=1e-12)
+        self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
+        self.rank, self.tok = nn.Linear(2 * WIDTH, 1), nn.Linear(WIDTH, 1)
+        self.none, self.mix = nn.Parameter(torch.zeros(1)), nn.Parameter(torch.ones(1))
+        self.load_state_dict(shipped_state(), strict=False)
+        fixed = (self.words, self.places, self.types, self.norm)
+        for module in (*fixed, *self.layers[:FIRST_TRAINED]):
+            module.requires_grad_(requires_grad=False)
+
+    def forward(self, pairs: Sequence[Pair]) -> tuple[Tensor, Tensor]:
+        """Return the scores as answers, and those of the tokens."""
+        length = max(len(one.ids) for one in pairs)
+        ids = torch.zeros(len(pairs), length, dtype=torch.long)
+        types, mask = torch.zeros_like(ids), torch.zeros_like(ids)
+        for row, one in enumerate(pairs):
+            ids[row, : len(one.ids)] = torch.tensor(one.ids)
+            types[row, one.first : len(one.ids)] = 1
+            mask[row, : len(one.ids)] = 1
+        with torch.autocast("cpu", torch.bfloat16):
+            embedded = self.words(ids) + self.places(torch.arange(length))[None]
+            x = self.norm(embedded + self.types(types))
+            bias = (1 - mask[:, None, None, :].float()) * -1e4
+            for layer in self.layers:
+                x = layer(x, bias)
+            inside = types.float()[..., None]
+            mean = (x * inside).sum(1) / inside.sum(1)
+            both = torch.cat([x[:, 0], mean], -1)
+            tokens = self.tok(x)[..., 0].float()
+            top = tokens.masked_fill(types == 0, -30).max(1).values
+            rank = self.rank(both)[:, 0].float()
+        return rank + self.mix * top, tokens
+
+
+def shipped_state() -> dict[str, Tensor]:
+    """Return the weights of the embedder by our names."""
+    graph = onnx.load_from_string(shipped_weights()).graph
+    arrays = {one.name: onnx.numpy_helper.to_array(one) for one in graph.initializer}
+    inner = "inner.embeddings."
+
+    def full(name: str) -> Tensor:
+        return torch.tensor(arrays[f"{name}_q"] * arrays[f"{name}_scale"])
+
+    state = {
+        "words.weight": full(f"{inner}word_embeddings.weight"),
+        "places.weight": full(f"{inner}position_embeddings.weight"),
+        "types.weight": torch.tensor(arrays[f"{inner}token_type_embeddings.weight"]),
+        "norm.weight": torch.tensor(arrays[f"{inner}LayerNorm.weight"]),
+        "norm.bias": torch.tensor(arrays[f"{inner}LayerNorm.bias"]),
+    }
+    for layer in range(LAYERS):
+        for kind, name in layer_names(list(arrays), layer).items():
+            part, what = kind.split(".")
+            if what == "weight" and part in MATRICES:
+                state[f"layers.{layer}.{kind}"] = full(name.removesuffix("_q")).T
+            elif what != "scale":
+                state[f"layers.{layer}.{kind}"] = torch.tensor(arrays[name])
+    return state
+
+
+def layer_names(names: Sequence[str], layer: int) -> dict[str, str]:
+    """Return the names of a layer's arrays in the graph, by ours ("q.weight").
+
+    Args:
+        names: The names of all arrays, in the order of the graph.
+        layer: The number of the layer, from 0.
+    """
+    # The exporter numbered the matrices of the layers in the order of the graph.
+    numbered = [name for name in names if name.startswith("val_")]
+    matrices = [name[:-2] for name in numbered if name.endswith("_q")]
+    start, inside = layer * len(MATRICES), f"inner.encoder.layer.{layer}"
+    result: dict[str, str] = {}
+    for part, name in zip(MATRICES, matrices[start:], strict=False):
+        result |= {f"{part}.weight": f"{name}_q", f"{part}.scale": f"{name}_scale"}
+        result[f"{part}.bias"] = f"{inside}.{BIASES[part]}.bias"
+    for part, place in NORMS.items():
+        result[f"{part}.weight"] = f"{inside}.{place}.weight"
+        result[f"{part}.bias"] = f"{inside}.{place}.bias"
+    return result
+
+
+def join_pair(
+    question: Sequence[int], context: Sequence[int], sentence: Sequence[int]
+) -> tuple[list[int], int]:
+    """Return the tokens of a pair, and where those of the sentence start.
+
+    Args:
+        question: Tokens of the question.
+        context: Tokens of the text before the sentence, of which the last are kept.
+        sentence: Tokens of the sentence.
+    """
+    first = [CLS, *question[:QUESTION], SEP, *context[-CONTEXT:], SEP]
+    return [*first, *sentence[:SENTENCE], SEP], len(first)
+
+
+class Material:
+    """The questions of documents as groups of pairs.
+
+    Args:
+        documents: The documents.
+        plain: Whether to take the plain questions as well.
+    """
+
+    def __init__(self, documents: Sequence[WrittenDocument], *, plain: bool) -> None:
+        self._plain = plain
+        self._tokenizer, self._embedder = load_tokenizer(), OnnxEmbedding()
+        self.questions = [g for one in documents for g in self._read_questions(one)]
+
+    def _ids(self, text: str) -> list[int]:
+        return self._tokenizer.encode(text, add_special_tokens=False).ids
+
+    def _read_questions(self, document: WrittenDocument) -> Iterator[list[Pair]]:
+        texts = [f"{one.heading}: {one.text}" for one in document.sentences]
+        vectors = self._embedder.embed_array(texts)
+        for question in document.questions:
+            if question.is_plain and not self._plain:
+                continue
+            cosines = vectors @ self._embedder.embed_array([question.text])[0]
+            order = [int(i) for i in np.argsort(-cosines)]
+            wrong = [i for i in order if i not in question.answers]
+            chosen = [*question.answers[:MOST_RIGHT], *wrong[:NEAREST]]
+            yield [self._answer_pair(document, question, i) for i in chosen]
+
+    def _answer_pair(self, document: WrittenDocument, question: Any, at: int) -> Pair:
+        sentence = document.sentences[at]
+        parts = (question.text, sentence.context, sentence.text)
+        ids, first = join_pair(*map(self._ids, parts))
+        right = at in question.answers
+        start = sentence.text.find(question.words) if right and question.words else -1
+        if start < 0:
+            return Pair(ids, first, right)
+        end = start + len(question.words)
+        encoded = self._tokenizer.encode(sentence.text, add_special_tokens=False)
+        spans = encoded.offsets[:SENTENCE]
+        inside = (first + i for i, (a, b) in enumerate(spans) if a < end and b > start)
+        return Pair(ids, first, right, tuple(inside))
+
+
+def question_loss(model: Reader, groups: Sequence[Sequence[Pair]]) -> Tensor:
+    """Return the loss of choosing right answers or none, and of finding their words."""
+    pairs = [pair for group in groups for pair in group]
+    scores, tokens = model(pairs)
+    loss, at = torch.zeros(()), 0
+    for group in groups:
+        options = torch.cat([scores[at : at + len(group)], model.none])
+        right = [i for i, pair in enumerate(group) if pair.right] or [len(group)]
+        loss = loss + torch.logsumexp(options, 0) - torch.logsumexp(options[right], 0)
+        at += len(group)
+    spans = [_span_loss(tokens[i], one) for i, one in enumerate(pairs) if one.answer]
+    found = torch.stack(spans).mean() if spans else torch.zeros(())
+    return loss / len(groups) + SPANS * found
+
+
+def _span_loss(tokens: Tensor, pair: Pair) -> Tensor:
+    wanted = torch.zeros(len(pair.ids))
+    wanted[list(pair.answer)] = 1
+    inside = slice(pair.first, len(pair.ids))
+    return F.binary_cross_entropy_with_logits(tokens[inside], wanted[inside])
+
+
+def shuffle_forever(items: Sequence[Any], chance: random.Random) -> Iterator[Any]:
+    """Yield all items in a random order, again and again."""
+    while True:
+        yield from chance.sample(items, len(items))
+
+
+def train(material: Material, held_out: Material) -> Reader:
+    """Return the trained model; prints how it judges what is left out."""
+    torch.manual_seed(SEED)
+    chance, model = random.Random(SEED), Reader()  # noqa: S311 - an order, no secret
+    weights = [one for one in model.parameters() if one.requires_grad]
+    optimiser = torch.optim.AdamW(weights, lr=RATE, weight_decay=DECAY)
+    steps = int(EPOCHS * len(material.questions) / QUESTIONS)
+    warm = max(int(WARM * steps), 1)
+    rise_and_fall = torch.optim.lr_scheduler.LambdaLR(
+        optimiser,
+        lambda step: min((step + 1) / warm, max(0.02, (steps - step) / (steps - warm))),
+    )
+    questions = shuffle_forever(material.questions, chance)
+    for step in range(1, steps + 1):
+        loss = question_loss(model, [next(questions) for _ in range(QUESTIONS)])
+        optimiser.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(weights, 1.0)
+        optimiser.step()
+        rise_and_fall.step()
+        if step % EVERY == 0 or step == steps:
+            print(f"{step} of {steps}: {judge(model, held_out)}", flush=True)
+    return model
+
+
+@torch.no_grad()
+def judge(model: Reader, held_out: Material) -> str:
+    """Return the share of answerable questions whose first sentence is right."""
+    answerable = [g for g in held_out.questions if any(pair.right for pair in g)]
+    first = sum(g[int(model(g)[0].argmax())].right for g in answerable)
+    return f"right first {first / len(answerable):.3f} of {len(answerable)}"
+
+
+def to_arrays(model: Reader) -> dict[str, np.ndarray]:
+    """Return the trained weights as they ship: matrices in eight bits per column."""
+    arrays: dict[str, np.ndarray] = {}
+    for name, value in model.state_dict().items():
+        numbers = value.float().numpy()
+        if name.startswith("layers."):
+            _, layer, part, kind = name.split(".")
+            if int(layer) < FIRST_TRAINED:
+                continue
+            key = f"{layer}.{part}"
+            if part in MATRICES and kind == "weight":
+                scale = np.abs(numbers.T).max(0, keepdims=True) / 127
+                arrays[f"{key}.weight"] = np.round(numbers.T / scale).astype(np.int8)
+                arrays[f"{key}.scale"] = scale.astype(np.float32)
+            else:
+                arrays[f"{key}.{kind}"] = numbers
+        elif name.partition(".")[0] in {"rank", "tok", "none", "mix"}:
+            arrays[name] = numbers.reshape(-1)
+    return arrays
+
+
+def main() -> None:
+    """Train, and write the trained layers if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--plain", action="store_true")
+    parser.add_argument("--write", type=Path, default=None)
+    options = parser.parse_args()
+    torch.set_num_threads(1)  # two threads wait for each other on a shared machine
+    started = time.monotonic()
+    material = (Material(one, plain=options.plain) for one in split_documents())
+    model = train(*material)
+    print(f"{time.monotonic() - started:.0f} s")
+    if options.write:
+        np.savez_compressed(options.write, **to_arrays(model))
+
+
+if __name__ == "__main__":
+    main()
