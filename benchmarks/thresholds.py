@@ -135,9 +135,15 @@ class Case:
         )
 
 
-def to_node(text: str, title: str) -> NodeWithScore:
+def to_node(text: str, title: str, section: str = "") -> NodeWithScore:
     """Return a passage as the answerer gets it."""
-    place = Provenance(document=title, kind="prose", span_start=0, span_end=len(text))
+    place = Provenance(
+        document=title,
+        section=section,
+        kind="prose",
+        span_start=0,
+        span_end=len(text),
+    )
     return NodeWithScore(node=provenance.write(TextNode(text=text), place), score=1.0)
 
 

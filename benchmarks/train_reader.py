@@ -26,28 +26,27 @@ import torch.nn.functional as F  # noqa: N812 - its usual name
 from torch import Tensor, nn
 
 from elt_llm_core.models.minilm import OnnxEmbedding, load_tokenizer
+from elt_llm_core.models.sentence_reader import (
+    MATRICES,
+    SENTENCE,
+    join_pair,
+    layer_names,
+    without_number,
+)
 from elt_llm_core.models.weights import shipped_weights
-from written_documents import WrittenDocument, split_documents
+from written_documents import (
+    WrittenDocument,
+    definition_questions,
+    split_documents,
+)
 
 LAYERS, WIDTH, HEADS, INNER = 6, 384, 12, 1536
 QUESTIONS = 4  # of a step
 NEAREST, MOST_RIGHT = 6, 2  # wrong sentences and right ones of a question
-EPOCHS, RATE, DECAY, WARM = 2.5, 1.3e-4, 0.01, 0.08
+EPOCHS, RATE, DECAY, WARM = 1.3, 1.3e-4, 0.01, 0.08
 SPANS = 0.3  # weight of finding the words of the answer
-EVERY, SEED = 1000, 1
+EVERY, SEED = 300, 1
 FIRST_TRAINED = 2  # of six layers
-QUESTION, CONTEXT, SENTENCE = 48, 56, 96  # tokens that are read of each
-CLS, SEP = 101, 102  # of BERT's vocabulary
-MATRICES = ("q", "k", "v", "o", "i", "p")  # of a layer, in the order of the graph
-NORMS = {"l1": "attention.output.LayerNorm", "l2": "output.LayerNorm"}
-BIASES = {
-    "q": "attention.self.query",
-    "k": "attention.self.key",
-    "v": "attention.self.value",
-    "o": "attention.output.dense",
-    "i": "intermediate.dense",
-    "p": "output.dense",
-}
 
 
 class Pair(NamedTuple):
@@ -59,6 +58,20 @@ class Pair(NamedTuple):
     answer: tuple[int, ...] = ()
 
 
+class Batch(NamedTuple):
+    """Pairs as tensors: tokens and types (n, length), and which tokens are real."""
+
+    ids: Tensor
+    types: Tensor
+    real: Tensor
+
+    def spread(self, states: Tensor) -> Tensor:
+        """Return states of the real tokens in their places, shape (n, length, -1)."""
+        whole = states.new_zeros(*self.ids.shape, states.shape[-1])
+        whole[self.real] = states
+        return whole
+
+
 class Layer(nn.Module):
     """A layer of BERT (Devlin et al., 2019) without dropout."""
 
@@ -68,17 +81,21 @@ class Layer(nn.Module):
         self.i, self.p = nn.Linear(WIDTH, INNER), nn.Linear(INNER, WIDTH)
         self.l1, self.l2 = (nn.LayerNorm(WIDTH, eps=1e-12) for _ in range(2))
 
-    def forward(self, x: Tensor, bias: Tensor) -> Tensor:
-        """Return the next states; `bias` hides the padding."""
-        size, length, _ = x.shape
+    def forward(self, x: Tensor, batch: Batch) -> Tensor:
+        """Return the next states of the real tokens; padding is computed nowhere else.
+
+        Attention alone needs the pairs apart.
+        """
 
         def split(states: Tensor) -> Tensor:
-            return states.view(size, length, HEADS, -1).transpose(1, 2)
+            size, length = batch.ids.shape
+            return batch.spread(states).view(size, length, HEADS, -1).transpose(1, 2)
 
         q, k, v = split(self.q(x)), split(self.k(x)), split(self.v(x))
-        scores = (q @ k.transpose(2, 3)).float() / (WIDTH // HEADS) ** 0.5
-        attended = F.softmax(scores + bias, -1).to(v.dtype) @ v
-        x = self.l1(x + self.o(attended.transpose(1, 2).reshape(size, length, WIDTH)))
+        seen = batch.real[:, None, None, :]
+        attended = F.scaled_dot_product_attention(q, k, v, attn_mask=seen)
+        joined = attended.transpose(1, 2).flatten(2)[batch.real]
+        x = self.l1(x + self.o(joined))
         return self.l2(x + self.p(F.gelu(self.i(x))))
 
 
@@ -99,28 +116,40 @@ class Reader(nn.Module):
         for module in (*fixed, *self.layers[:FIRST_TRAINED]):
             module.requires_grad_(requires_grad=False)
 
+    def read(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Return the states (n, length, 384), and their first beside their mean.
+
+        The mean is that of the tokens of type 1.
+        """
+        places = self.places(torch.arange(batch.ids.shape[1]))[None]
+        embedded = self.words(batch.ids) + places + self.types(batch.types)
+        x = self.norm(embedded[batch.real])
+        for layer in self.layers:
+            x = layer(x, batch)
+        states, inside = batch.spread(x), batch.types.float()[..., None]
+        mean = (states * inside).sum(1) / inside.sum(1)
+        return states, torch.cat([states[:, 0], mean], -1)
+
     def forward(self, pairs: Sequence[Pair]) -> tuple[Tensor, Tensor]:
         """Return the scores as answers, and those of the tokens."""
-        length = max(len(one.ids) for one in pairs)
-        ids = torch.zeros(len(pairs), length, dtype=torch.long)
-        types, mask = torch.zeros_like(ids), torch.zeros_like(ids)
-        for row, one in enumerate(pairs):
-            ids[row, : len(one.ids)] = torch.tensor(one.ids)
-            types[row, one.first : len(one.ids)] = 1
-            mask[row, : len(one.ids)] = 1
-        with torch.autocast("cpu", torch.bfloat16):
-            embedded = self.words(ids) + self.places(torch.arange(length))[None]
-            x = self.norm(embedded + self.types(types))
-            bias = (1 - mask[:, None, None, :].float()) * -1e4
-            for layer in self.layers:
-                x = layer(x, bias)
-            inside = types.float()[..., None]
-            mean = (x * inside).sum(1) / inside.sum(1)
-            both = torch.cat([x[:, 0], mean], -1)
-            tokens = self.tok(x)[..., 0].float()
-            top = tokens.masked_fill(types == 0, -30).max(1).values
-            rank = self.rank(both)[:, 0].float()
-        return rank + self.mix * top, tokens
+        batch = to_batch([(p.ids, [0] * p.first + [1] * len(p.ids)) for p in pairs])
+        states, both = self.read(batch)
+        tokens = self.tok(states)[..., 0]
+        top = tokens.masked_fill(batch.types == 0, -30).max(1).values
+        return self.rank(both)[:, 0] + self.mix * top, tokens
+
+
+def to_batch(rows: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Batch:
+    """Return rows of tokens and types as tensors, padded at the end."""
+    length = max(len(ids) for ids, _ in rows)
+    ids = torch.zeros(len(rows), length, dtype=torch.long)
+    types, real = torch.zeros_like(ids), torch.zeros_like(ids, dtype=torch.bool)
+    for row, (own, kinds) in enumerate(rows):
+        size = len(own)
+        ids[row, :size] = torch.tensor(own)
+        types[row, :size] = torch.tensor(kinds[:size])
+        real[row, :size] = True
+    return Batch(ids, types, real)
 
 
 def shipped_state() -> dict[str, Tensor]:
@@ -140,48 +169,13 @@ def shipped_state() -> dict[str, Tensor]:
         "norm.bias": torch.tensor(arrays[f"{inner}LayerNorm.bias"]),
     }
     for layer in range(LAYERS):
-        for kind, name in layer_names(list(arrays), layer).items():
+        for kind, name in layer_names(list(arrays), layer):
             part, what = kind.split(".")
             if what == "weight" and part in MATRICES:
                 state[f"layers.{layer}.{kind}"] = full(name.removesuffix("_q")).T
             elif what != "scale":
                 state[f"layers.{layer}.{kind}"] = torch.tensor(arrays[name])
     return state
-
-
-def layer_names(names: Sequence[str], layer: int) -> dict[str, str]:
-    """Return the names of a layer's arrays in the graph, by ours ("q.weight").
-
-    Args:
-        names: The names of all arrays, in the order of the graph.
-        layer: The number of the layer, from 0.
-    """
-    # The exporter numbered the matrices of the layers in the order of the graph.
-    numbered = [name for name in names if name.startswith("val_")]
-    matrices = [name[:-2] for name in numbered if name.endswith("_q")]
-    start, inside = layer * len(MATRICES), f"inner.encoder.layer.{layer}"
-    result: dict[str, str] = {}
-    for part, name in zip(MATRICES, matrices[start:], strict=False):
-        result |= {f"{part}.weight": f"{name}_q", f"{part}.scale": f"{name}_scale"}
-        result[f"{part}.bias"] = f"{inside}.{BIASES[part]}.bias"
-    for part, place in NORMS.items():
-        result[f"{part}.weight"] = f"{inside}.{place}.weight"
-        result[f"{part}.bias"] = f"{inside}.{place}.bias"
-    return result
-
-
-def join_pair(
-    question: Sequence[int], context: Sequence[int], sentence: Sequence[int]
-) -> tuple[list[int], int]:
-    """Return the tokens of a pair, and where those of the sentence start.
-
-    Args:
-        question: Tokens of the question.
-        context: Tokens of the text before the sentence, of which the last are kept.
-        sentence: Tokens of the sentence.
-    """
-    first = [CLS, *question[:QUESTION], SEP, *context[-CONTEXT:], SEP]
-    return [*first, *sentence[:SENTENCE], SEP], len(first)
 
 
 class Material:
@@ -203,7 +197,8 @@ class Material:
     def _read_questions(self, document: WrittenDocument) -> Iterator[list[Pair]]:
         texts = [f"{one.heading}: {one.text}" for one in document.sentences]
         vectors = self._embedder.embed_array(texts)
-        for question in document.questions:
+        asked = [*document.questions, *definition_questions(document)]
+        for question in asked:
             if question.is_plain and not self._plain:
                 continue
             cosines = vectors @ self._embedder.embed_array([question.text])[0]
@@ -214,14 +209,15 @@ class Material:
 
     def _answer_pair(self, document: WrittenDocument, question: Any, at: int) -> Pair:
         sentence = document.sentences[at]
-        parts = (question.text, sentence.context, sentence.text)
+        text = without_number(sentence.text)
+        parts = (question.text, sentence.context, text)
         ids, first = join_pair(*map(self._ids, parts))
         right = at in question.answers
-        start = sentence.text.find(question.words) if right and question.words else -1
+        start = text.find(question.words) if right and question.words else -1
         if start < 0:
             return Pair(ids, first, right)
         end = start + len(question.words)
-        encoded = self._tokenizer.encode(sentence.text, add_special_tokens=False)
+        encoded = self._tokenizer.encode(text, add_special_tokens=False)
         spans = encoded.offsets[:SENTENCE]
         inside = (first + i for i, (a, b) in enumerate(spans) if a < end and b > start)
         return Pair(ids, first, right, tuple(inside))
@@ -314,8 +310,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--plain", action="store_true")
     parser.add_argument("--write", type=Path, default=None)
+    # Two threads wait for each other where something else runs.
+    parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
-    torch.set_num_threads(1)  # two threads wait for each other on a shared machine
+    torch.set_num_threads(options.threads)
     started = time.monotonic()
     material = (Material(one, plain=options.plain) for one in split_documents())
     model = train(*material)

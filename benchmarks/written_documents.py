@@ -1,4 +1,8 @@
-"""Reads the documents of `written_documents/`: sentences, questions and claims."""
+"""Reads the documents of `written_documents/`, with what was written about them.
+
+A line is a title (T), a heading (H), a sentence (S1, S2 ...), a question (Q; P if it is
+plain), a claim (C) or a row of the glossary that a reader made of the document (G).
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -47,6 +51,24 @@ class Claim(NamedTuple):
     evidence: tuple[int, ...]
 
 
+class GlossaryRow(NamedTuple):
+    """A term with its definition, made by reading.
+
+    Attributes:
+        names: The term, and its other forms in the document.
+        kind: `stated`; `weak`, where two careful readers could disagree; `expanded`, an
+            abbreviation; `also`, a further place of a row above; `used`, a term that
+            nothing defines.
+        places: The numbers of the sentences.
+        definition: Words of these sentences, joined by a space; empty for `used`.
+    """
+
+    names: tuple[str, ...]
+    kind: str
+    places: tuple[int, ...]
+    definition: str
+
+
 class WrittenDocument(NamedTuple):
     """A document; sentences are numbered from 0."""
 
@@ -54,6 +76,38 @@ class WrittenDocument(NamedTuple):
     sentences: list[WrittenSentence]
     questions: list[Question]
     claims: list[Claim]
+    glossary: list[GlossaryRow]
+
+
+def definition_questions(document: WrittenDocument) -> list[Question]:
+    """Return plain questions for the terms of a document's glossary.
+
+    Terms that nothing defines have no answer; rows that two careful readers could judge
+    differently are left out.
+    """
+    questions = []
+    for at, row in enumerate(document.glossary):
+        if row.kind not in {"stated", "used"}:
+            continue
+        places = [
+            place
+            for one in document.glossary
+            if one.kind in {"stated", "also"} and set(one.names) & set(row.names)
+            for place in one.places
+        ]
+        answers = tuple(places) if row.kind == "stated" else ()
+        text = _ask_for(row.names[0], at)
+        questions.append(Question(text, answers, row.definition, is_plain=True))
+    return questions
+
+
+def _ask_for(term: str, at: int) -> str:
+    if at % 3 == 1:
+        return f"What does {term} mean?"
+    if term.endswith("s") and not term.endswith("ss"):
+        return f"What are {term}?"
+    article = "an" if term[0].lower() in "aeiou" else "a"
+    return f"What is {term}?" if term[0].isupper() else f"What is {article} {term}?"
 
 
 def read_documents(folder: Path = FOLDER) -> list[WrittenDocument]:
@@ -74,7 +128,7 @@ def _parse(path: Path) -> Iterator[WrittenDocument]:
     text = path.read_text(encoding="utf-8")
     for part in text.removeprefix("T\t").split("\nT\t"):
         title, *lines = part.splitlines()
-        document, heading = WrittenDocument(title.strip(), [], [], []), ""
+        document, heading = WrittenDocument(title.strip(), [], [], [], []), ""
         for line in lines:
             kind, *fields = (field.strip() for field in line.split("\t"))
             if kind == "H":
@@ -87,7 +141,7 @@ def _parse(path: Path) -> Iterator[WrittenDocument]:
 def _add(
     document: WrittenDocument, kind: str, fields: Sequence[str], heading: str
 ) -> None:
-    """Add a line to a document: a sentence, question or claim."""
+    """Add a line to a document."""
     if _SENTENCE.fullmatch(kind):
         last = document.sentences[-1] if document.sentences else None
         before = last.text if last and last.heading == heading else ""
@@ -99,6 +153,11 @@ def _add(
     elif kind == "C":
         is_true = fields[0] == "true"
         document.claims.append(Claim(fields[1], is_true, _numbers(fields[2])))
+    elif kind == "G":
+        names, of_kind, places, *definition = fields
+        listed = tuple(name.strip() for name in names.split(";"))
+        row = GlossaryRow(listed, of_kind, _numbers(places), "".join(definition))
+        document.glossary.append(row)
 
 
 def _numbers(field: str) -> tuple[int, ...]:

@@ -188,7 +188,7 @@ def test_a_damaged_cache_file_is_made_again(cache, embedder, tmp_path, caplog):
 
 
 def test_a_cache_that_cannot_be_written_costs_a_warning(tmp_path, caplog, monkeypatch):
-    monkeypatch.setattr(weights, "quantise", lambda: b"int8")
+    monkeypatch.setattr(weights, "quantise", lambda _: b"int8")
     blocked = tmp_path / "file"
     blocked.write_text("a file where the folder should be")
     with caplog.at_level(logging.WARNING):
@@ -199,7 +199,7 @@ def test_a_cache_that_cannot_be_written_costs_a_warning(tmp_path, caplog, monkey
 def test_without_room_for_temporary_files_the_shipped_weights_serve(
     tmp_path, caplog, monkeypatch
 ):
-    def full() -> bytes:
+    def full(plain: bytes) -> bytes:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(weights, "quantise", full)

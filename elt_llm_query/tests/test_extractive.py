@@ -4,7 +4,9 @@ import pytest
 from llama_index.core.schema import QueryBundle
 
 from answer_world import node, respond
+from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.errors import ModelUnavailableError
+from elt_llm_core.models.factory import build_models
 from elt_llm_core.testing import HashEmbedding
 from elt_llm_query.analysis.question import analyse, defined_term
 from elt_llm_query.analysis.stems import pieces, stem
@@ -142,7 +144,7 @@ def test_a_number_alone_is_no_answer():
 
 
 def test_limits_are_options():
-    strict = ExtractiveSynthesizer(limits=ExtractiveOptions(sure=1.0))
+    strict = ExtractiveSynthesizer(limits=ExtractiveOptions(sure=1.0, sure_lacking=1.0))
     assert strict.get_response("overdue fees please hurry", [FEES]).startswith(
         "No passage"
     )
@@ -194,6 +196,41 @@ def test_a_claim_names_its_place():
 def test_capitals_everywhere_name_nothing():
     assert analyse("HOW MANY BOOKS MAY A READER BORROW?").names == frozenset()
     assert analyse("WHAT DOES RULE 12 SAY ABOUT BOOKS?").names == {"12"}
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "What happens if I've a book due on a Sunday in May?",
+        "Is a deposit due for a book worth 700 crowns?",
+        "How much must a village of 3,000 pay?",
+        "What is due after 13 seconds?",
+        "Which rule covers a share of 15 % or 2 million dollars?",
+        "What are the top 100 services?",
+    ],
+)
+def test_days_amounts_and_contractions_name_nothing(asked):
+    assert analyse(asked).names == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("asked", "names"),
+    [
+        ("What did readers pay in 2019?", {"2019"}),
+        ("What does bus 42 cost?", {"42"}),
+        ("What does form 4711 contain?", {"4711"}),
+        ("What is new in version 6.2?", {"6.2"}),
+    ],
+)
+def test_years_and_numbers_of_things_are_names(asked, names):
+    assert analyse(asked).names == names
+
+
+@pytest.mark.parametrize("asked", ["What does bus 42 cost?", "What is form 42?"])
+def test_another_number_of_the_same_thing_is_no_answer(asked):
+    text = "Bus 41 costs two crowns. Form 41 is the application for a card."
+    answerer = ExtractiveSynthesizer(build_models(RagConfig()).embedder)
+    assert answerer.synthesize(asked, [node(text)]).metadata["refused"]
 
 
 def test_no_more_sentences_are_read_than_decide_the_answer():

@@ -7,9 +7,14 @@ from llama_index.core.embeddings import MockEmbedding
 from answer_world import locate, offer
 from elt_llm_core.document import Cell
 from elt_llm_core.results import Status
-from elt_llm_query.grounding.nearest import LONGEST, quote_nearest
+from elt_llm_query.grounding.nearest import (
+    LONGEST,
+    READ,
+    TextComparison,
+    quote_nearest,
+)
 from elt_llm_query.render import NEAREST_CHARACTERS, answer_text
-from elt_llm_query.synthesizers.extractive.meanings import likeness_to
+from elt_llm_query.synthesizers.extractive.meanings import comparison_with
 from query_world import asked
 
 ANCHOR = (
@@ -67,15 +72,44 @@ def test_the_passage_that_means_the_same_comes_first(world):
         offer("S1", "Ships of the line are shown at night. It costs nothing to look."),
         offer("S2", "A boat that stays in its berth until morning pays 12 crowns."),
     ]
-    likeness = likeness_to(question, world.models.embedder)
-    (first, _) = quote_nearest(Status.INSUFFICIENT, question, sources, locate, likeness)
+    compare = comparison_with(question, world.models.embedder)
+    (first, _) = quote_nearest(Status.INSUFFICIENT, question, sources, locate, compare)
     assert "12 crowns" in first.quote
     assert "line are shown" in nearest(question, *sources)[0].quote
 
 
+def test_the_likest_are_ordered_by_how_well_they_answer():
+    sources = [offer(f"S{at}", f"Rope {at} is of hemp.") for at in range(READ + 4)]
+    read = []
+
+    def likeness(texts):
+        return [1.0 - text.count("Rope 0") for text in texts]
+
+    def answering(sentences):
+        read.extend(one.text for one in sentences)
+        return [6.0 * ("Rope 7" in one.text) for one in sentences]
+
+    def first(compare):
+        found = quote_nearest(
+            Status.INSUFFICIENT, "Which rope?", sources, locate, compare
+        )
+        return [one.quote.split()[1] for one in found]
+
+    assert first(TextComparison(likeness, answering)) == ["7", "1", "2"]
+    assert len(read) == len(set(read)) <= READ
+    assert first(TextComparison(likeness)) == ["1", "2", "3"]
+
+
+def test_a_question_in_another_language_is_not_read(world):
+    german = "Wie viel kostet es, wenn ich ein Buch nicht zurückgebe und warum?"
+    assert comparison_with(german, world.models.embedder).read is None
+    english = "How much does it cost if I do not bring a book back, and why?"
+    assert comparison_with(english, world.models.embedder).read is not None
+
+
 def test_an_embedder_elsewhere_is_not_asked_for_the_nearest_passages():
-    assert likeness_to("How much?", MockEmbedding(embed_dim=4)) is None
-    assert likeness_to("How much?", None) is None
+    assert comparison_with("How much?", MockEmbedding(embed_dim=4)) is None
+    assert comparison_with("How much?", None) is None
 
 
 def test_the_terminal_shows_whole_sentences(world):

@@ -61,7 +61,6 @@ def ask():
     ("question", "rule"),
     [
         ("What does a rider who is not insured pay?", "1.2"),
-        ("What does an uninsured rider pay?", "1.2"),
         ("What deposit does a rider without insurance pay?", "1.2"),
         ("What does a rider who is insured pay?", "1.1"),
         ("What deposit does an insured rider pay?", "1.1"),
@@ -69,9 +68,7 @@ def ask():
         ("May a non-member bring a guest to the quay?", "2.2"),
         ("May a member bring a guest to the quay?", "2.1"),
         ("Who must not bring a guest to the quay?", "2.2"),
-        ("What fee does a pilot without a licence pay?", "3.4"),
         ("What fee does an unlicensed pilot pay?", "3.4"),
-        ("What fee does a pilot with a licence pay?", "3.3"),
         ("Where are gloves stored that are not sterile?", "5.3"),
         ("Where are sterile gloves stored?", "5.4"),
         ("Who may prescribe antibiotics?", "5.6"),
@@ -87,6 +84,22 @@ def ask():
 def test_the_sentence_that_agrees_answers(ask, question, rule):
     (line,) = without_doubt(ask(question).response.splitlines())
     assert line.startswith(f"{rule} ")
+
+
+@pytest.mark.parametrize(
+    ("question", "rule"),
+    [
+        ("What does an uninsured rider pay?", "1.2"),
+        ("What fee does a pilot without a licence pay?", "3.4"),
+        ("What fee does a pilot with a licence pay?", "3.3"),
+    ],
+)
+def test_a_negation_in_another_form_is_never_answered_by_the_opposite(
+    ask, question, rule
+):
+    response = ask(question)
+    (line,) = without_doubt(response.response.splitlines())
+    assert response.metadata["refused"] or line.startswith(f"{rule} ")
 
 
 @pytest.mark.parametrize(

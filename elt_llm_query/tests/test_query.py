@@ -106,7 +106,7 @@ def test_what_is_not_there_is_refused(world, question):
 def test_a_refusal_quotes_the_sentences_that_are_nearest(world):
     result = asked(world, "How much does a library card cost?")
     assert 1 <= len(result.nearest) <= 3
-    assert "card" in result.nearest[0].quote.lower()
+    assert any("card" in one.quote.lower() for one in result.nearest)
     places = [(one.document_id, one.section) for one in result.nearest]
     assert len(set(places)) == len(places)
     shown = answer_text(result)

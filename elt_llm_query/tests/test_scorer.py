@@ -9,9 +9,15 @@ from llama_index.core.schema import QueryBundle
 
 from answer_world import FEES, LOANS, node
 from elt_llm_core.config.sections import RagConfig
+from elt_llm_core.errors import ModelError
 from elt_llm_core.models.factory import build_models
+from elt_llm_core.models.minilm import OnnxEmbedding
+from elt_llm_core.models.sentence_reader import shared_reader
+from elt_llm_core.models.weights import default_cache_dir
 from elt_llm_core.testing import HashEmbedding
 from elt_llm_query.analysis.question import analyse
+from elt_llm_query.analysis.read_sentence import sentences
+from elt_llm_query.synthesizers.extractive import meanings
 from elt_llm_query.synthesizers.extractive.candidates import Candidate
 from elt_llm_query.synthesizers.extractive.ranking import ScoredCandidate, keep_proven
 from elt_llm_query.synthesizers.extractive.scorer import (
@@ -153,3 +159,49 @@ def test_rows_of_tables_and_sentences_have_the_same_features(embedded):
         1: 0.0,
     }
     assert len({frozenset(row) for row in rows}) == 1
+
+
+class FailingReader:
+    """A sentence reader whose weights are damaged."""
+
+    def score(self, question, sentences):
+        raise ModelError("the sentence reader is damaged", "reinstall it")
+
+
+def test_without_the_reader_words_decide(embedded, monkeypatch):
+    monkeypatch.setattr(meanings, "reader_beside", lambda _: FailingReader())
+    _, rows = rows_of(embedded)
+    assert kind_of(rows[0]) == "words"
+    answer = ExtractiveSynthesizer(embedded).synthesize(ASKED, [node(FEES)])
+    assert "20 cents" in answer.response
+
+
+def test_the_reader_is_limited_and_reads_with_heading_and_sentence_before(
+    embedded, monkeypatch
+):
+    read = []
+
+    class Reader:
+        def score(self, question, sentences):
+            read.extend(sentences)
+            return np.linspace(-50.0, 50.0, len(sentences))
+
+    monkeypatch.setattr(meanings, "reader_beside", lambda _: Reader())
+    _, rows = rows_of(embedded)
+    limits = [meanings.LEAST_READ, meanings.MOST_READ]
+    assert [min(r["reader"] for r in rows), max(r["reader"] for r in rows)] == limits
+    before = {one.text: one.context for one in read}
+    first, second, *_ = sentences(FEES)
+    assert before[second.text].endswith(first.text)
+
+
+def test_the_reader_has_the_folder_and_threads_of_the_embedder(tmp_path):
+    inner = OnnxEmbedding(threads=1, cache_dir=tmp_path)
+    reader = meanings.reader_beside(inner)
+    assert reader is shared_reader(tmp_path, 1)
+    assert [path.name[:11] for path in sorted(tmp_path.iterdir())] == [
+        "minilm-int8",
+        "reader-int8",
+    ]
+    other = meanings.reader_beside(HashEmbedding())
+    assert other is shared_reader(default_cache_dir())

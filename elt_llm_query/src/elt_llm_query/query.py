@@ -82,7 +82,7 @@ from elt_llm_query.sufficiency.gap_rounds import (
     complete_sources,
     order_again,
 )
-from elt_llm_query.synthesizers.extractive.meanings import likeness_to
+from elt_llm_query.synthesizers.extractive.meanings import comparison_with
 
 TRIES = 5  # more tries would only help if a document were replaced during each
 
@@ -258,8 +258,8 @@ def _verify(
         checked = check_answer(response, sources, store, policy, question, confirm)
         note.n_out = len(checked.citations)
         locate = locator(store)
-        likeness = likeness_to(question, models.embedder)
-        nearest = quote_nearest(checked.status, question, sources, locate, likeness)
+        compare = comparison_with(question, models.embedder)
+        nearest = quote_nearest(checked.status, question, sources, locate, compare)
         conflicts = find_conflicts(
             checked.status, question, checked.statements, sources, locate
         )

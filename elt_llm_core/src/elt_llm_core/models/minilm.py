@@ -94,6 +94,7 @@ class OnnxEmbedding(ArrayEmbedding):
 
     _tokenizer: Tokenizer = PrivateAttr()
     _session: onnxruntime.InferenceSession = PrivateAttr()
+    _cache_dir: Path = PrivateAttr()
     _kept: dict[str, NDArray[np.float32]] = PrivateAttr(default_factory=dict)
     _readings: dict[str, TokenReading] = PrivateAttr(default_factory=dict)
     _lock: Lock = PrivateAttr(default_factory=Lock)
@@ -102,13 +103,19 @@ class OnnxEmbedding(ArrayEmbedding):
         self, threads: int | None = None, cache_dir: Path | None = None
     ) -> None:
         super().__init__(**({} if threads is None else {"threads": threads}))
+        self._cache_dir = cache_dir or default_cache_dir()
         self._tokenizer = load_tokenizer()
-        self._session = open_session(int8_weights(cache_dir or default_cache_dir()))
+        self._session = open_session(int8_weights(self._cache_dir))
 
     @property
     def digest(self) -> str:
         """Return the identity of weights, tokenizer and recipe: 64 hex digits."""
         return embedded_digest()
+
+    @property
+    def cache_dir(self) -> Path:
+        """Folder of the int8 weights."""
+        return self._cache_dir
 
     @property
     def dimension(self) -> int:

@@ -1,8 +1,9 @@
-"""The embedded model's weights in dynamic int8: converted once and cached."""
+"""The weights of the embedded models in dynamic int8: converted once and cached."""
 
 import logging
 import os
 import tempfile
+from collections.abc import Callable
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -30,12 +31,22 @@ def embedded_digest() -> str:
 
 
 def default_cache_dir() -> Path:
-    """Return `$ELT_LLM_CACHE_DIR`, `$XDG_CACHE_HOME/elt-llm` or `~/.cache/elt-llm`."""
+    """Return `$ELT_LLM_CACHE_DIR`, `$XDG_CACHE_HOME/elt-llm` or `~/.cache/elt-llm`.
+
+    Raises:
+        ModelError: If none of them is known.
+    """
     ours = os.environ.get("ELT_LLM_CACHE_DIR")
     if ours:
         return Path(ours)
     shared = os.environ.get("XDG_CACHE_HOME")
-    return (Path(shared) if shared else Path.home() / ".cache") / "elt-llm"
+    try:
+        return (Path(shared) if shared else Path.home() / ".cache") / "elt-llm"
+    except RuntimeError as error:  # a user without a home, as in a container
+        raise ModelError(
+            f"there is no folder for the converted models: {error}",
+            "set ELT_LLM_CACHE_DIR to a writable folder",
+        ) from error
 
 
 def tokenizer_file() -> bytes:
@@ -56,29 +67,41 @@ def tokenizer_file() -> bytes:
 
 
 def int8_weights(folder: Path) -> bytes:
-    """Return the int8 model: from the cache, or converted now and cached.
-
-    If the folder cannot be written, every start takes two more seconds and warns. If
-    the disk for temporary files is full, the shipped weights are used, which are half
-    as fast.
+    """Return the int8 embedder: from the cache, or converted now and cached.
 
     Raises:
         ModelError: If the shipped file is missing or was changed.
     """
-    cached = read_cached(folder)
+    return make_once(folder, PREFIX, shipped_weights)
+
+
+def make_once(folder: Path, prefix: str, load: Callable[[], bytes]) -> bytes:
+    """Return a model in int8: from the cache, or converted now and cached.
+
+    If the folder cannot be written, every start takes two more seconds and warns. If
+    the disk for temporary files is full, the model is used as it is, which is half as
+    fast.
+
+    Args:
+        folder: The cache.
+        prefix: Begins the file's name; the checksum of its bytes follows.
+        load: Returns the ONNX model to convert.
+    """
+    cached = read_cached(folder, prefix)
     if cached is not None:
         return cached
+    plain = load()
     try:
-        model = quantise()
+        model = quantise(plain)
     except OSError as error:
         logger.warning(
             "not enough disk space for the int8 model (%s): using the model as shipped",
             error,
         )
-        return shipped_weights()
+        return plain
     try:
         # Concurrent processes write the same bytes under the same name.
-        name = f"{PREFIX}{sha256(model).hexdigest()}.onnx"
+        name = f"{prefix}{sha256(model).hexdigest()}.onnx"
         write_atomic(folder / name, model, mode=0o600)
     except StoreWriteError as error:
         logger.warning(
@@ -90,14 +113,14 @@ def int8_weights(folder: Path) -> bytes:
     return model
 
 
-def read_cached(folder: Path) -> bytes | None:
+def read_cached(folder: Path, prefix: str = PREFIX) -> bytes | None:
     """Return the cached model if its bytes have the checksum in its name, else None."""
-    for path in sorted(folder.glob(f"{PREFIX}*.onnx")):
+    for path in sorted(folder.glob(f"{prefix}*.onnx")):
         try:
             model = path.read_bytes()
         except OSError:
             continue
-        if sha256(model).hexdigest() == path.stem.removeprefix(PREFIX):
+        if sha256(model).hexdigest() == path.stem.removeprefix(prefix):
             return model
         logger.warning("%s is damaged and will be rebuilt", path.name)
     return None
@@ -127,12 +150,14 @@ def shipped_weights(path: Path | None = None) -> bytes:
     return weights
 
 
-def quantise() -> bytes:
-    """Return the int8 model, the same bytes on every run.
+def quantise(weights: bytes) -> bytes:
+    """Return a model in int8, the same bytes on every run.
+
+    Args:
+        weights: An ONNX file.
 
     Raises:
         OSError: If no temporary folder can be written.
-        ModelError: If the shipped file is missing or was changed.
     """
     # Imported here, because the library is needed only once per cache.
     import onnx  # noqa: PLC0415
@@ -143,7 +168,6 @@ def quantise() -> bytes:
         quantize_dynamic,
     )
 
-    weights = shipped_weights()
     with tempfile.TemporaryDirectory(prefix="elt-llm-") as folder:
         plain, small = Path(folder, "plain.onnx"), Path(folder, "int8.onnx")
         options = onnxruntime.SessionOptions()

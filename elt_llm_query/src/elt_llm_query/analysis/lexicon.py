@@ -272,6 +272,8 @@ WRITINGS = _set("""
     rulebook schedule section standard table volume
     """)
 
+LARGE_NUMBERS = _set("thousand thousands million millions billion billions")
+
 FREQUENCY = _set("""
     once twice thrice hourly daily weekly fortnightly monthly quarterly yearly annually
     """)

@@ -7,8 +7,12 @@ from enum import StrEnum
 from functools import cache, cached_property, lru_cache
 
 from elt_llm_query.analysis.lexicon import (
+    ATTRIBUTES,
     COMMON,
+    DAYS,
     EXCEPTIONS,
+    LARGE_NUMBERS,
+    MONTHS,
     QUESTION_WORDS,
     STOP_WORDS,
     TIME_UNITS,
@@ -97,10 +101,25 @@ _SEVERAL = re.compile(
     re.IGNORECASE,
 )
 _SHOUTED = 0.6
+_LONGEST_BEFORE = 12  # characters before an amount that may announce it
 _NEGATING = EXCEPTIONS | {"non"}  # negations, not part of the subject
 _NAME = re.compile(
     r"\b(?:[A-Z][\w.&'-]*[A-Z0-9][\w.&-]*|[A-Z]*\d[\w.:/-]*|[A-Z][\w'-]+)"
 )
+_UNITS = {unit for units in ATTRIBUTES.values() for unit in units if unit.isalpha()}
+_UNIT = "|".join(sorted(map(re.escape, _UNITS | TIME_UNITS | LARGE_NUMBERS)))
+# "700 million", "13 seconds", "3,000", "worth 50 crowns"; not "bus 42", "version 6.2".
+_AMOUNT_AFTER = re.compile(
+    rf"\s*(?:%|percent\b|per\s?cent\b|(?:{_UNIT})s?\b)", re.IGNORECASE
+)
+_AMOUNT_BEFORE = re.compile(
+    r"\b(?:worth|of|than|least|most|over|above|below|exactly|about|around|top)\s$",
+    re.IGNORECASE,
+)
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
+_PLAIN_NUMBER = re.compile(r"\d[\d.,]*")
+_YEAR = re.compile(r"(?:19|20)\d\d[.,]?")
+_I = re.compile(r"I'\w+")
 
 
 @dataclass(frozen=True)
@@ -248,12 +267,15 @@ def _names(text: str) -> list[str]:
     """Return capitalised words except the first, and words with digits.
 
     Words with inner capitals count anywhere. If most words have capitals, only digits
-    count.
+    count. Days, months and amounts ("13 seconds") are no names: a text may answer
+    about them without them.
     """
     shouted = _is_in_capitals(text)
     names = []
     for match in _NAME.finditer(text):
         name = match[0]
+        if _I.fullmatch(name) or _is_amount(text, *match.span()):
+            continue  # "worth 700 million" asks for the rule that covers it
         plain = name.istitle() and name.isalpha()
         if plain and (not text[: match.start()].strip() or _is_form_word(name)):
             continue
@@ -268,5 +290,18 @@ def _is_in_capitals(text: str) -> bool:
     return sum(1 for w in written if w[0].isupper()) > _SHOUTED * len(written)
 
 
+def _is_amount(text: str, start: int, end: int) -> bool:
+    """Return whether a number of a text is an amount and no year, item or version."""
+    number = text[start:end]
+    if not _PLAIN_NUMBER.fullmatch(number) or _YEAR.fullmatch(number):
+        return False
+    return bool(
+        _THOUSANDS.fullmatch(number)
+        or _AMOUNT_AFTER.match(text, end)
+        or _AMOUNT_BEFORE.search(text[max(start - _LONGEST_BEFORE, 0) : start])
+    )
+
+
 def _is_form_word(name: str) -> bool:
-    return name.lower() in STOP_WORDS or name.lower() in QUESTION_WORDS
+    """Return whether a capitalised word names nothing: "Which", "Sunday"."""
+    return name.lower() in STOP_WORDS | QUESTION_WORDS | DAYS | MONTHS

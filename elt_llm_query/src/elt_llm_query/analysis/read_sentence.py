@@ -98,3 +98,9 @@ def sentence_index(text: str, start: int) -> int | None:
     """Return the index of the sentence of a source that begins at `start`."""
     places = (i for i, one in enumerate(sentences(text)) if one.start == start)
     return next(places, None)
+
+
+def sentence_before(text: str, start: int) -> str:
+    """Return the sentence of a source before the one that begins at `start`, or ""."""
+    place = sentence_index(text, start) or 0
+    return sentences(text)[place - 1].text if place else ""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from elt_llm_core.models.sentence_reader import ReadSentence, read_context
 from elt_llm_core.results import Citation, Status, Support
 from elt_llm_query.analysis.read_sentence import Sentence, sentences
 from elt_llm_query.analysis.rule_reference import bare_heading
@@ -16,13 +17,26 @@ MOST = 3  # a person reads on in the sections; more would hide the refusal
 # Characters of a quote: a rule with what it allows and its penalty, seven lines or so.
 LONGEST = 600
 COMPARED = 10  # sources of which the sentences are compared
+# Likest sentences that are read with the question: twice those of an answer, a tenth of
+# a second. Set by hand.
+READ = 16
 SHARED, LATER = 0.1, 0.02  # for all shared words; for each rank of the source
+ANSWERS = 0.05  # for a unit of the sentence reader
 _ENDS = (".", "!", "?")
 _REFUSED = frozenset({Status.INSUFFICIENT, Status.VALIDATION_FAILED})
 
 
-Likeness = Callable[[Sequence[str]], Sequence[float]]
-"""Returns the similarity of each text with the question, at most 1."""
+class TextComparison(NamedTuple):
+    """Compares texts with a question.
+
+    Attributes:
+        likeness: Returns the similarity of each text with the question, at most 1.
+        read: Returns how well each sentence answers; higher is better. None for
+            questions that are not in English.
+    """
+
+    likeness: Callable[[Sequence[str]], Sequence[float]]
+    read: Callable[[Sequence[ReadSentence]], Sequence[float]] | None = None
 
 
 class _Stretch(NamedTuple):
@@ -34,6 +48,12 @@ class _Stretch(NamedTuple):
     repeats_heading: bool
     start: int
     end: int
+    before: str = ""
+
+    def to_read(self) -> ReadSentence:
+        """Return its sentence below its heading, with the sentence before it."""
+        heading = self.where.source.section.rpartition(" > ")[2]
+        return ReadSentence(self.sentence, read_context(heading, self.before))
 
 
 def quote_nearest(
@@ -41,7 +61,7 @@ def quote_nearest(
     question: str,
     sources: Sequence[Offered],
     locate: Locate,
-    likeness: Likeness | None = None,
+    compare: TextComparison | None = None,
 ) -> tuple[Citation, ...]:
     """Quote what is nearest to a question that the sources were not seen to answer.
 
@@ -50,14 +70,14 @@ def quote_nearest(
         question: What was asked.
         sources: The ranked sources of the answer.
         locate: Finds the place of a quote.
-        likeness: The similarity of texts with the question; without it sentences are
-            compared by their words alone.
+        compare: Compares texts with the question; without it sentences are compared by
+            their words alone.
 
     Returns:
-        At most three quotes of different sources, nearest first; without likeness of
+        At most three quotes of different sources, nearest first; without `compare` of
         different sections, in the order of the sources. Each is the nearest sentence
         and the whole sentences that go on from it, or the table row with its headers.
-        Without likeness, a source with no word of the question is left out, except the
+        Without `compare`, a source with no word of the question is left out, except the
         first of all. What a model wrote about a picture is not quoted.
     """
     if status not in _REFUSED:
@@ -65,14 +85,14 @@ def quote_nearest(
     offered = [one for one in sources if not one.source.generated][:COMPARED]
     stretches = [s for rank, one in enumerate(offered) for s in _stretches(one, rank)]
     counts = [len(covered_words(question, one.sentence)) for one in stretches]
-    if likeness is None:
+    if compare is None:
         order = _order_by_words(stretches, counts)
     else:
-        order = _order_by_likeness(stretches, counts, likeness)
+        order = _order_by_likeness(stretches, counts, compare)
     quotes: dict[tuple[str, str], Citation] = {}
     for one in order:
         source = one.where.source
-        part = source.section if likeness is None else source.node_id
+        part = source.section if compare is None else source.node_id
         place = source.document_id, part
         if place not in quotes:
             quotes[place] = _quote(one, locate)
@@ -88,7 +108,8 @@ def _stretches(where: Offered, rank: int) -> Iterator[_Stretch]:
     for at, part in enumerate(parts):
         repeats = bare_heading(part.text) == heading
         end = _end_of(text, parts, at)
-        yield _Stretch(where, rank, part.text, repeats, part.start, end)
+        before = parts[at - 1].text if at else ""
+        yield _Stretch(where, rank, part.text, repeats, part.start, end, before)
     if not parts:
         yield _Stretch(where, rank, where.reading or text, False, 0, len(text))
 
@@ -107,22 +128,28 @@ def _order_by_words(
 
 
 def _order_by_likeness(
-    stretches: Sequence[_Stretch], counts: Sequence[int], likeness: Likeness
+    stretches: Sequence[_Stretch], counts: Sequence[int], compare: TextComparison
 ) -> list[_Stretch]:
     """Return the stretches by similarity, with the words and the source's rank.
 
-    The weights were chosen among five on questions of our own (measurements.md); they
-    change the count of shown answers by at most 5 of 174.
+    How well the likest answer is added. The weights were chosen among a few on
+    questions of our own (measurements.md); those of words and rank change the count of
+    shown answers by at most 5 of 174.
     """
-    alike = likeness([one.sentence for one in stretches])
+    alike = compare.likeness([one.sentence for one in stretches])
     most = max([*counts, 1])
     scores = [
-        (like + SHARED * count / most - LATER * one.rank - one.repeats_heading, -at)
-        for at, (one, count, like) in enumerate(
-            zip(stretches, counts, alike, strict=True)
-        )
+        like + SHARED * count / most - LATER * one.rank - one.repeats_heading
+        for one, count, like in zip(stretches, counts, alike, strict=True)
     ]
-    return [stretches[-at] for _, at in sorted(scores, reverse=True)]
+    order = sorted(range(len(scores)), key=lambda at: (-scores[at], at))
+    likest = order[:READ] if compare.read else []
+    if compare.read:
+        answers = compare.read([stretches[at].to_read() for at in likest])
+        for at, answer in zip(likest, answers, strict=True):
+            scores[at] += ANSWERS * answer
+    likest = sorted(likest, key=lambda at: (-scores[at], at))
+    return [stretches[at] for at in [*likest, *order[len(likest) :]]]
 
 
 def _quote(one: _Stretch, locate: Locate) -> Citation:

@@ -386,7 +386,10 @@ _NO_COUNT = re.compile(
 )
 # "every two years", "three times a day": a period alone does not say how often.
 _EVERY = re.compile(
-    rf"\b(?:every|each|per|an?)\s+(?:[\w-]+\s+){{0,3}}?(?:{_UNITS})\b", re.IGNORECASE
+    rf"\b(?:every|each|per|an?)\s+(?:[\w-]+\s+){{0,3}}?(?:{_UNITS})\b"
+    rf"|\bintervals?\s+of\s+(?:[\w-]+\s+){{0,5}}?(?:{_UNITS})\b"
+    r"|\btimes\s+(?:in|during|within)\b|%\s+of\s+the\s+time\b",
+    re.IGNORECASE,
 )
 _DATE = re.compile(r"\b\d{4}\b|\d+[:/.]\d+")
 # "8 a.m.", "20.30 h", "eight o'clock".

@@ -40,6 +40,7 @@ RELATIVE = (
     "answers_question_word",
     "coverage",
     "source_cosine",
+    "reader",
 )
 # Features that are given only as the distance to the best one. Their absolute values
 # separate documents with sections from those without, so that a fit would learn how

@@ -2,11 +2,12 @@
 
 With token vectors, each word of the question is compared with its nearest in the
 sentence (MaxSim: Khattab and Zaharia, 2020, here with an embedder that was not trained
-for it); an embedder without token vectors gives cosines only.
+for it); an embedder without token vectors gives cosines only. The sentence reader was
+trained for it, and reads question and sentence together.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -15,9 +16,18 @@ from llama_index.core.schema import QueryBundle
 from numpy.typing import NDArray
 
 from elt_llm_core.errors import EmbedError, ModelError
-from elt_llm_core.models.minilm import TokenReading
+from elt_llm_core.language.detect import question_language
+from elt_llm_core.language.languages import ENGLISH
+from elt_llm_core.models.minilm import OnnxEmbedding, TokenReading
+from elt_llm_core.models.sentence_reader import (
+    ReadSentence,
+    SentenceReader,
+    shared_reader,
+)
+from elt_llm_core.models.weights import default_cache_dir
 from elt_llm_query.analysis.lexicon import INTERROGATIVES
 from elt_llm_query.analysis.stems import stem
+from elt_llm_query.grounding.nearest import TextComparison
 from elt_llm_query.retrieval.unit_vectors import Vector, embed_beginning, to_unit
 
 Features = dict[str, float]
@@ -26,6 +36,9 @@ _WORD = re.compile(r"[\w'\u2019]+")
 # The least cosine at which a token of a sentence counts as one of the question; set by
 # hand.
 _REPEATS = 0.6
+# Log odds of the sentence reader beyond these are as good as these: without the limits
+# the scorer is no better on questions that it was not fitted on (measurements.md).
+LEAST_READ, MOST_READ = -4.0, 6.0
 
 
 @runtime_checkable
@@ -44,11 +57,19 @@ class EmbeddedSource(NamedTuple):
 
 
 class EmbeddedSentence(NamedTuple):
-    """The embedded text of a sentence or row, its heading, and possibly its source."""
+    """The embedded text of a sentence or row, its heading, and possibly its source.
+
+    Attributes:
+        text: Its text.
+        heading: The headings and lead-ins above it.
+        source: The source that it is of.
+        context: What the sentence reader reads it with.
+    """
 
     text: str
     heading: str
     source: EmbeddedSource | None = None
+    context: str = ""
 
 
 def token_reader(embedder: BaseEmbedding | None) -> TokenReader | None:
@@ -59,10 +80,10 @@ def token_reader(embedder: BaseEmbedding | None) -> TokenReader | None:
     return None
 
 
-def likeness_to(
+def comparison_with(
     question: str, embedder: BaseEmbedding | None
-) -> Callable[[Sequence[str]], list[float]] | None:
-    """Return a function with the cosine of each text and a question.
+) -> TextComparison | None:
+    """Return what compares texts with a question.
 
     Args:
         question: The question.
@@ -84,7 +105,27 @@ def likeness_to(
         query = to_unit(np.asarray(asked, np.float32))
         return [float(to_unit(np.asarray(row, np.float32)) @ query) for row, _ in rows]
 
-    return likeness
+    def read(sentences: Sequence[ReadSentence]) -> list[float]:
+        try:
+            scores = reader_beside(embedder).score(question, sentences)
+        except ModelError:
+            return [0.0] * len(sentences)
+        return [float(s) for s in np.clip(scores, LEAST_READ, MOST_READ)]
+
+    in_english = question_language(question) in {"", ENGLISH}
+    return TextComparison(likeness, read if in_english else None)
+
+
+def reader_beside(embedder: BaseEmbedding) -> SentenceReader:
+    """Return the sentence reader, with the folder and threads of the embedder.
+
+    Raises:
+        ModelError: If it cannot be loaded.
+    """
+    for one in (embedder, getattr(embedder, "inner", None)):
+        if isinstance(one, OnnxEmbedding):
+            return shared_reader(one.cache_dir, one.threads)
+    return shared_reader(default_cache_dir())
 
 
 def compare_meanings(
@@ -92,6 +133,8 @@ def compare_meanings(
     weights: Mapping[str, float],
     shown: Sequence[EmbeddedSentence],
     embedder: BaseEmbedding | None,
+    *,
+    reads: bool = False,
 ) -> list[Features]:
     """Return the named numbers of each sentence, in their order.
 
@@ -100,17 +143,40 @@ def compare_meanings(
         weights: Weight of each stem of the question.
         shown: The sentences.
         embedder: Embeds them.
+        reads: Whether the sentence reader reads each with the question.
 
     Returns:
         Numbers with the same names for all sentences, including `source_cosine` if
-        every one has a source; empty if there is no embedder or it fails.
+        every one has a source; empty if there is no embedder, or it or the reader
+        fails.
     """
     if embedder is None or not shown:
         return [{} for _ in shown]
-    reader = token_reader(embedder)
+    rows = _compare_vectors(bundle, weights, shown, embedder)
+    if not reads or not rows[0]:
+        return rows
+    sentences = [ReadSentence(one.text, one.context) for one in shown]
     try:
-        if reader is not None:
-            rows, asked = _by_tokens(bundle.query_str, weights, shown, reader)
+        scores = reader_beside(embedder).score(bundle.query_str, sentences)
+    except ModelError:
+        return [{} for _ in shown]
+    limited = np.clip(scores, LEAST_READ, MOST_READ)
+    return [
+        row | {"reader": float(score)} for row, score in zip(rows, limited, strict=True)
+    ]
+
+
+def _compare_vectors(
+    bundle: QueryBundle,
+    weights: Mapping[str, float],
+    shown: Sequence[EmbeddedSentence],
+    embedder: BaseEmbedding,
+) -> list[Features]:
+    """Return the numbers that vectors give, or empty ones if the embedder fails."""
+    tokens = token_reader(embedder)
+    try:
+        if tokens is not None:
+            rows, asked = _by_tokens(bundle.query_str, weights, shown, tokens)
         else:
             rows, asked = _by_vectors(bundle, shown, embedder)
         sources = [one.source for one in shown if one.source is not None]

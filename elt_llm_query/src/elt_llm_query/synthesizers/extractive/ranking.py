@@ -122,16 +122,14 @@ def _in_form(
 ) -> bool:
     """Return False if the requested form is missing; the scorer judges other prose.
 
-    Numbers are common, so their sentences must also contain half of the question, and a
-    number away from the counted noun does not answer "how many". For a term any whole
-    sentence is accepted.
+    Numbers are common in tables, so their rows must also contain half of the question.
+    For a term any whole sentence is accepted.
     """
-    figures = _FIGURES if passages[candidate.passage].whole else {Form.NUMBER}
-    if question.form in figures and candidate.coverage < HALF:
-        return False
-    if not passages[candidate.passage].whole:
-        return _may_be_scored(question, candidate, passages)
     passage = passages[candidate.passage]
+    if not passage.whole:
+        return _may_be_scored(question, candidate, passages)
+    if question.form in _FIGURES and candidate.coverage < HALF:
+        return False
     named = passage.sheet or _is_named(passage, question)
     return candidate.fit > 0 or (bool(question.term) and named)
 
@@ -150,15 +148,27 @@ def _is_named(passage: Passage, question: QuestionAnalysis) -> bool:
 def _may_be_scored(
     question: QuestionAnalysis, candidate: Candidate, passages: Sequence[Passage]
 ) -> bool:
-    """Return False for a fragment, and for text without a requested number."""
-    if question.form is Form.NUMBER:
-        return candidate.fit >= (1.0 if question.counted else UNCOUNTED)
+    """Return False for a fragment, and for text without a requested number or term."""
     text = f"{candidate.text_in(passages)}\n{candidate.below}".rstrip()
+    if question.form is Form.NUMBER:
+        return candidate.fit >= UNCOUNTED
     if question.form is not Form.YES_NO and _says_nothing_new(question, text):
+        return False
+    if question.form is Form.DEFINITION and not _names_term(
+        question, candidate, passages
+    ):
         return False
     ended = text.rstrip("\"'\u201d)").endswith((".", "!", "?", ";", ":"))
     long = len(read(text).words) >= _FEWEST_WORDS
     return is_definition_by_form(question, candidate) or ended or long
+
+
+def _names_term(
+    question: QuestionAnalysis, candidate: Candidate, passages: Sequence[Passage]
+) -> bool:
+    """Return whether a sentence or its section has a word of the term to define."""
+    section = read(passages[candidate.passage].section).stems
+    return candidate.own > 0 or any(match(w, section) for w in question.weights)
 
 
 def _says_nothing_new(question: QuestionAnalysis, text: str) -> bool:

@@ -22,10 +22,12 @@ from typing_extensions import override
 
 from elt_llm_core.language.rule_numbers import rule_grammar
 from elt_llm_core.models.none import NoEmbedding
+from elt_llm_core.models.sentence_reader import read_context
 from elt_llm_core.provenance import is_generated
 from elt_llm_core.store import Collection
 from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.analysis.question import Form, QuestionAnalysis, analyse
+from elt_llm_query.analysis.read_sentence import sentence_before
 from elt_llm_query.analysis.term_match import match, rarity
 from elt_llm_query.grounding.claim import (
     CLAIMS_KEY,
@@ -144,7 +146,7 @@ class ExtractiveOptions(Strategy[BaseSynthesizer]):
         default=0.4, ge=0, le=1, description="probability that the best one answers"
     )
     sure_lacking: float = Field(
-        default=0.6,
+        default=0.5,
         ge=0,
         le=1,
         description="the same where its source lacks a word of the question",
@@ -176,7 +178,7 @@ class ExtractiveOptions(Strategy[BaseSynthesizer]):
         description="the same as coverage alone, where nothing is embedded",
     )
     compared: int = Field(
-        default=8, ge=1, le=60, description="sentences that are embedded"
+        default=8, ge=1, le=60, description="sentences that are embedded and read"
     )
 
     @override
@@ -209,7 +211,8 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
 
     Args:
         embedder: Compares sentences with the question; one with token vectors is most
-            precise. Without an embedder only words are compared.
+            precise. Beside any embedder the sentence reader reads them. Without one
+            only words are compared.
         limits: The required evidence; measured with the embedded model.
         vectors: Looks up stored vectors of sources; others are embedded.
         beside: Look up what belongs to a source: the other rows of its small table, and
@@ -426,7 +429,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         candidates = keep_in_form(question, candidates, passages)
         chosen = worth_comparing(question, candidates, self.limits.compared)
         shown = [_to_embed(passages, c) for c in chosen]
-        meanings = compare_meanings(bundle, weights, shown, self._embedder)
+        meanings = compare_meanings(bundle, weights, shown, self._embedder, reads=True)
         return Compared(candidates, chosen, meanings, unnamed)
 
     def _strange(
@@ -477,8 +480,14 @@ def _to_embed(passages: Sequence[Passage], candidate: Candidate) -> EmbeddedSent
     source = EmbeddedSource(passage.full_reading.text, passage.vector)
     text = f"{candidate.text_in(passages)} {candidate.scored_below}".strip()
     piece = passage.full_reading.text if passage.whole else text
-    heading = f"{passage.heading} {lead_text(candidate, passages)}".strip()
-    return EmbeddedSentence(piece[:_CHARACTERS], heading[:_CHARACTERS], source)
+    before = lead = lead_text(candidate, passages)
+    if not lead and not passage.whole:
+        before = sentence_before(passage.text, candidate.start)
+    heading = f"{passage.heading} {lead}".strip()
+    context = read_context(passage.section.rpartition(" > ")[2], before)
+    return EmbeddedSentence(
+        piece[:_CHARACTERS], heading[:_CHARACTERS], source, context[-_CHARACTERS:]
+    )
 
 
 def scorer_rows(
