@@ -9,7 +9,7 @@ from pydantic import PrivateAttr
 from typing_extensions import override
 
 from elt_llm_core.models.array_embedding import ArrayEmbedding
-from elt_llm_core.models.minilm import OnnxEmbedding
+from elt_llm_core.models.minilm import OnnxEmbedding, TokenReading
 
 COSINE = 0.985  # between int8 vectors and those of float32, at the least
 _KNOWN: dict[str, NDArray[np.float32]] = {}
@@ -58,6 +58,22 @@ class PerturbedEmbedding(ArrayEmbedding):
     def token_spans(self, text: str) -> list[tuple[int, int]]:
         """As the inner model's."""
         return self._inner.token_spans(text)
+
+    def read_tokens(self, texts: Sequence[str]) -> list[TokenReading]:
+        """As the inner model's; the vectors are turned, of tokens and of texts."""
+        return [
+            reading._replace(
+                vectors=np.array(
+                    [
+                        self._turned(f"token {at} {text}", vector)
+                        for at, vector in enumerate(reading.vectors)
+                    ],
+                    dtype=np.float32,
+                ).reshape(reading.vectors.shape),
+                vector=self._turned(f"text {text}", reading.vector),
+            )
+            for text, reading in zip(texts, self._inner.read_tokens(texts), strict=True)
+        ]
 
     @override
     def embed_array(self, texts: Sequence[str]) -> NDArray[np.float32]:

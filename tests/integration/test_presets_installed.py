@@ -130,7 +130,7 @@ def test_a_preset_as_it_is_answers_without_its_model_server(
 @pytest.mark.usefixtures("bare")
 def test_the_cautious_preset_refuses_what_is_less_than_sure(store: Store) -> None:
     # Three sections have a penalty for it, each another one.
-    question = "What is the penalty for a late launch?"
+    question = "What happens to a crew that launches late?"
     told = "A crew that launches late receives a penalty of 10 seconds."
     answered = ask(store, "default", "embedded", question=question)
     assert told in answered.answer
