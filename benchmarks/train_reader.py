@@ -1,15 +1,17 @@
 """Train a reader of questions and sentences on `written_documents/`.
 
-    uv run --with torch python benchmarks/train_reader.py [--plain] [--write FILE]
+    uv run --with torch python benchmarks/train_reader.py [--plain] [--threads N]
+        [--write FILE]
 
 Trains the upper four layers of MiniLM with a head that scores a sentence as the answer
 to a question: a cross-encoder, which reads both together (Nogueira and Cho, 2019,
 "Passage Re-ranking with BERT"). A question is put to the sentences that answer it and
 to those of its document that are nearest to it by vectors; it has to choose one of them
 or none. Two documents in nineteen are left out and judged now and then. `--plain` also
-trains on the plain questions. `--write` writes the trained layers, in eight bits as the
-shipped ones. Nothing of the program reads them: see "A sentence reader" in
-measurements.md. Takes about half an hour on one core with AMX.
+trains on the plain questions and on questions for the terms of the glossaries.
+`--write` writes the trained layers in eight bits, which ship as
+`elt_llm_core/models/data/answer_reader.npz` (change `TRAINED_SHA256` with it, and fit
+the scorer again: `answer_scorer.py --write`). Takes about half an hour on two cores.
 """
 
 import argparse
