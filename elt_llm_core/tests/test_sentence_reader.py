@@ -64,6 +64,18 @@ def test_a_score_depends_on_its_pair_alone(reader):
     assert reader.score(ASKED, []).shape == (0,)
 
 
+def test_a_pair_is_read_once_and_few_are_kept(monkeypatch):
+    reader = SentenceReader(default_cache_dir(), threads=2)
+    first = reader.score(ASKED, [*OTHERS, ANSWER, ANSWER])
+    monkeypatch.setattr(reader, "_log_odds", lambda _: pytest.fail("read again"))
+    np.testing.assert_array_equal(reader.score(ASKED, [*OTHERS, ANSWER, ANSWER]), first)
+    monkeypatch.setattr(reader, "_log_odds", lambda _: 1.0)
+    monkeypatch.setattr(sentence_reader, "KEPT_SCORES", 2)
+    assert list(reader.score("Which?", [*OTHERS, ANSWER])) == [1.0] * 4
+    assert len(reader._kept) == 2
+    assert list(reader.score(ASKED, [ANSWER])) == [1.0]
+
+
 def test_long_texts_are_cut(reader):
     long = "word " * 400
     ids, first = join_pair(range(300), range(300), range(300))

@@ -39,6 +39,8 @@ BIASES = {
     "i": "intermediate.dense",
     "p": "output.dense",
 }
+# Scores that are kept: those of the last fifty questions or so.
+KEPT_SCORES = 1024
 HEADS = ("rank.weight", "rank.bias", "tok.weight", "tok.bias", "none", "mix")
 
 _NUMBER = re.compile(
@@ -70,6 +72,8 @@ class SentenceReader:
         self._tokenizer = load_tokenizer()
         self._session = open_session(make_once(folder, PREFIX, build_graph))
         self._heads = trained_arrays(HEADS)
+        self._kept: dict[tuple[str, ReadSentence], float] = {}
+        self._lock = Lock()
 
     def score(
         self, question: str, sentences: Sequence[ReadSentence]
@@ -84,17 +88,30 @@ class SentenceReader:
         Returns:
             Log odds of each against "no sentence answers", in order.
         """
+        with self._lock:
+            known = {
+                one: self._kept[question, one]
+                for one in sentences
+                if (question, one) in self._kept
+            }
+        new = [one for one in dict.fromkeys(sentences) if one not in known]
+        known.update(zip(new, self._read(question, new), strict=True))
+        with self._lock:
+            self._kept.update(((question, one), known[one]) for one in new)
+            for oldest in list(self._kept)[:-KEPT_SCORES]:
+                del self._kept[oldest]
+        return np.array([known[one] for one in sentences], np.float64)
+
+    def _read(self, question: str, sentences: Sequence[ReadSentence]) -> list[float]:
         asked = self._ids(question)
         pairs = [self._join(asked, one) for one in sentences]
+        if self._threads == 1 or len(pairs) <= 1:
+            return [self._log_odds(pair) for pair in pairs]
         # The longest first, so that no core waits for it at the end.
         order = sorted(range(len(pairs)), key=lambda at: -len(pairs[at][0]))
-        scores = np.zeros(len(pairs))
-        if self._threads == 1 or len(pairs) <= 1:
-            scores[order] = [self._log_odds(pairs[at]) for at in order]
-            return scores
         with ThreadPoolExecutor(self._threads) as pool:
-            scores[order] = list(pool.map(self._log_odds, [pairs[at] for at in order]))
-        return scores
+            scores = list(pool.map(self._log_odds, [pairs[at] for at in order]))
+        return [score for _, score in sorted(zip(order, scores, strict=True))]
 
     def _join(self, question: list[int], one: ReadSentence) -> tuple[list[int], int]:
         text = without_number(one.text)
