@@ -7,7 +7,8 @@ which are taken into the data root ROOT unless they are there. A case is a quest
 passages: of ClapNQ one with a marked answer or a near miss, alone and among the four
 that share most words with the question; of XQuAD (English) the paragraphs of the
 article, with and without the one that answers; of our own questions the sources that
-the default search finds, with and without those that answer. Candidates and features
+the default search finds, with and without those that answer; of the written documents
+that the reader was not trained on their sections. Candidates and features
 are those of the synthesizer itself.
 
 Prints what is answered and refused when each question is judged by weights that were

@@ -168,10 +168,11 @@ class FailingReader:
         raise ModelError("the sentence reader is damaged", "reinstall it")
 
 
-def test_without_the_reader_words_decide(embedded, monkeypatch):
+def test_without_the_reader_words_decide(embedded, monkeypatch, caplog):
     monkeypatch.setattr(meanings, "reader_beside", lambda _: FailingReader())
     _, rows = rows_of(embedded)
     assert kind_of(rows[0]) == "words"
+    assert "without the sentence reader: the sentence reader is damaged" in caplog.text
     answer = ExtractiveSynthesizer(embedded).synthesize(ASKED, [node(FEES)])
     assert "20 cents" in answer.response
 

@@ -65,7 +65,7 @@ from elt_llm_query.grounding.claim import LISTS_KEY, SURE_KEY
 from elt_llm_query.grounding.conflicts import find_conflicts
 from elt_llm_query.grounding.judges import confirm_paraphrases
 from elt_llm_query.grounding.labels import LabelSources
-from elt_llm_query.grounding.nearest import quote_nearest
+from elt_llm_query.grounding.nearest import REFUSED, quote_nearest
 from elt_llm_query.grounding.sources import (
     Offered,
     locator,
@@ -258,7 +258,9 @@ def _verify(
         checked = check_answer(response, sources, store, policy, question, confirm)
         note.n_out = len(checked.citations)
         locate = locator(store)
-        compare = comparison_with(question, models.embedder)
+        # Only a refusal needs it, and to know a question's language may cost a second.
+        refused = checked.status in REFUSED
+        compare = comparison_with(question, models.embedder) if refused else None
         nearest = quote_nearest(checked.status, question, sources, locate, compare)
         conflicts = find_conflicts(
             checked.status, question, checked.statements, sources, locate

@@ -11,7 +11,6 @@ import io
 import re
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 from threading import Lock
@@ -22,7 +21,11 @@ from numpy.typing import NDArray
 
 from elt_llm_core.errors import ModelError
 from elt_llm_core.models.minilm import available_cores, load_tokenizer, open_session
-from elt_llm_core.models.weights import make_once, shipped_weights
+from elt_llm_core.models.weights import (
+    make_once,
+    require_checksum,
+    shipped_weights,
+)
 
 TRAINED = "data/answer_reader.npz"
 TRAINED_SHA256 = "a2e25c9523ab1271903194076df9aba1d1928cad430f140566f85878d9e91180"
@@ -203,13 +206,7 @@ def trained_arrays(names: Collection[str] = ()) -> dict[str, NDArray[Any]]:
         content = files("elt_llm_core.models").joinpath(TRAINED).read_bytes()
     except OSError as error:
         raise ModelError(f"cannot read the sentence reader: {error}", hint) from error
-    digest = sha256(content).hexdigest()
-    if digest != TRAINED_SHA256:
-        raise ModelError(
-            f"the trained sentence reader has the checksum {digest[:12]}..., "
-            f"not {TRAINED_SHA256[:12]}...",
-            hint,
-        )
+    require_checksum(content, TRAINED_SHA256, "the trained sentence reader", hint)
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         return {name: arrays[name] for name in names or arrays.files}
 

@@ -56,14 +56,29 @@ def tokenizer_file() -> bytes:
         ModelError: If it was changed.
     """
     data = files("elt_llm_core.models").joinpath("data/tokenizer.json").read_bytes()
-    checksum = sha256(data).hexdigest()
-    if checksum != TOKENIZER_SHA256:
-        raise ModelError(
-            f"the tokenizer of the embedded model has the checksum {checksum[:12]}..., "
-            f"not {TOKENIZER_SHA256[:12]}...",
-            "reinstall it: uv sync --reinstall-package elt-llm-core",
-        )
+    hint = "reinstall it: uv sync --reinstall-package elt-llm-core"
+    name = "the tokenizer of the embedded model"
+    require_checksum(data, TOKENIZER_SHA256, name, hint)
     return data
+
+
+def require_checksum(data: bytes, expected: str, name: str, hint: str) -> None:
+    """Raise ModelError if a shipped file was changed.
+
+    Args:
+        data: Its bytes.
+        expected: Their SHA-256, 64 hex digits.
+        name: What the file is.
+        hint: What mends it.
+
+    Raises:
+        ModelError: If they have another checksum.
+    """
+    checksum = sha256(data).hexdigest()
+    if checksum != expected:
+        raise ModelError(
+            f"{name} has the checksum {checksum[:12]}..., not {expected[:12]}...", hint
+        )
 
 
 def int8_weights(folder: Path) -> bytes:
@@ -140,13 +155,7 @@ def shipped_weights(path: Path | None = None) -> bytes:
         weights = path.read_bytes()
     except OSError as error:
         raise ModelError(f"cannot read the embedded model: {error}", hint) from error
-    digest = sha256(weights).hexdigest()
-    if digest != WEIGHTS_SHA256:
-        raise ModelError(
-            f"the embedded model {path.name} has the checksum {digest[:12]}..., "
-            f"not {WEIGHTS_SHA256[:12]}...",
-            hint,
-        )
+    require_checksum(weights, WEIGHTS_SHA256, f"the embedded model {path.name}", hint)
     return weights
 
 

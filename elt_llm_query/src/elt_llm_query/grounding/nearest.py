@@ -23,7 +23,7 @@ READ = 16
 SHARED, LATER = 0.1, 0.02  # for all shared words; for each rank of the source
 ANSWERS = 0.05  # for a unit of the sentence reader
 _ENDS = (".", "!", "?")
-_REFUSED = frozenset({Status.INSUFFICIENT, Status.VALIDATION_FAILED})
+REFUSED = frozenset({Status.INSUFFICIENT, Status.VALIDATION_FAILED})
 
 
 class TextComparison(NamedTuple):
@@ -80,7 +80,7 @@ def quote_nearest(
         Without `compare`, a source with no word of the question is left out, except the
         first of all. What a model wrote about a picture is not quoted.
     """
-    if status not in _REFUSED:
+    if status not in REFUSED:
         return ()
     offered = [one for one in sources if not one.source.generated][:COMPARED]
     stretches = [s for rank, one in enumerate(offered) for s in _stretches(one, rank)]

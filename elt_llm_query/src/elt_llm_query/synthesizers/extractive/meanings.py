@@ -6,6 +6,7 @@ for it); an embedder without token vectors gives cosines only. The sentence read
 trained for it, and reads question and sentence together.
 """
 
+import logging
 import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -32,6 +33,8 @@ from elt_llm_query.retrieval.unit_vectors import Vector, embed_beginning, to_uni
 
 Features = dict[str, float]
 
+logger = logging.getLogger(__name__)
+_UNREAD = "sentences are compared without the sentence reader: %s"
 _WORD = re.compile(r"[\w'\u2019]+")
 # The least cosine at which a token of a sentence counts as one of the question; set by
 # hand.
@@ -108,7 +111,8 @@ def comparison_with(
     def read(sentences: Sequence[ReadSentence]) -> list[float]:
         try:
             scores = reader_beside(embedder).score(question, sentences)
-        except ModelError:
+        except ModelError as error:
+            logger.warning(_UNREAD, error)
             return [0.0] * len(sentences)
         return [float(s) for s in np.clip(scores, LEAST_READ, MOST_READ)]
 
@@ -158,7 +162,8 @@ def compare_meanings(
     sentences = [ReadSentence(one.text, one.context) for one in shown]
     try:
         scores = reader_beside(embedder).score(bundle.query_str, sentences)
-    except ModelError:
+    except ModelError as error:
+        logger.warning(_UNREAD, error)
         return [{} for _ in shown]
     limited = np.clip(scores, LEAST_READ, MOST_READ)
     return [
