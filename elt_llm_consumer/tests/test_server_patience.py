@@ -98,9 +98,9 @@ def test_a_stop_is_asked_between_two_calls_of_the_embedder(kind, context):
     assert report.files == {}
 
 
-def test_a_glossary_keeps_its_rows_if_the_embedder_leaves(
-    short, monkeypatch, add, make, sidecar_contents
-):
+@pytest.fixture
+def described(short, monkeypatch, add, make, sidecar_contents):
+    """A model whose descriptions are compared, with terms mapped three at a time."""
     sheets = {
         number: {**sidecar_contents["inventory"]["fact_sheets"]["a-1"], "id": number,
                  "name": name, "description": f"What a {name} is."}
@@ -115,22 +115,37 @@ def test_a_glossary_keeps_its_rows_if_the_embedder_leaves(
         for kind, content in contents.items()
     )
     sheet = make("Tenants are in PEOPLE", "Model")
-    described = sheet.model_copy(update={"sidecars": sidecars})
-    add(short.store, "described", described, kind="fact_sheet")
+    model = sheet.model_copy(update={"sidecars": sidecars})
+    add(short.store, "described", model, kind="fact_sheet")
     monkeypatch.setattr(term_mapper, "_BLOCK", 3)
+    return "described"
+
+
+def test_a_glossary_keeps_its_rows_if_the_embedder_leaves(short, described):
     consumer = short.config.consumer.model_copy(update={"server_patience": 0.02})
     config = short.config.model_copy(update={"consumer": consumer})
     first = build(
         "glossary",
         replace(short, config=config),
         Leaving(answered=2, away=99),
-        model="described",
+        model=described,
     )
     assert first.stopped
     assert first.counts["done"] >= 3
-    second = build("glossary", short, HashEmbedding(), model="described")
+    second = build("glossary", short, HashEmbedding(), model=described)
     assert second.counts["reused"] == first.counts["done"]
     assert second.counts["failed"] == 0
+
+
+def test_rows_without_vectors_do_not_make_an_embedder_worth_waiting_for(
+    short, described, monkeypatch
+):
+    monkeypatch.setattr(term_mapper, "_BLOCK", 1)
+    embedder = Leaving(away=99)
+    report = build("glossary", short, embedder, model=described)
+    assert report.stopped
+    assert report.counts["done"] > 0
+    assert embedder._calls == 1
 
 
 def test_calls_that_the_gateway_suspends_are_waited_for(short):

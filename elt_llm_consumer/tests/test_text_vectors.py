@@ -177,6 +177,21 @@ def test_a_second_run_with_a_degradation_embeds_in_few_calls(kind, context):
     assert calls == (mapping + places if kind == "catalog" else mapping)
 
 
+def test_a_finished_row_is_not_mapped_with_an_unfinished_one(context, monkeypatch):
+    run("glossary", context, CountingCalls(refused=(DESCRIPTION,)))
+    mapped = []
+    map_terms = TermMapper.map_terms
+
+    def record(self, terms):
+        mapped.extend(term.name for term in terms)
+        return map_terms(self, terms)
+
+    monkeypatch.setattr(TermMapper, "map_terms", record)
+    report, _ = run("glossary", context, CountingCalls())
+    assert report.counts["reused"] > 1
+    assert mapped == ["Ground Lease"]
+
+
 def test_nothing_is_embedded_where_nothing_is_compared():
     embedder = CountingCalls()
     mapper = TermMapper([Entity(name="Lease")], embed=embedder.embed_array)

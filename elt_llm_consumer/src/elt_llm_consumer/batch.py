@@ -18,7 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from elt_llm_consumer.server_patience import AWAY, call_patiently
+from elt_llm_consumer.server_patience import (
+    AWAY,
+    WaitEndedError,
+    call_patiently,
+)
 from elt_llm_core.crash import CrashPoint, crash_point
 from elt_llm_core.errors import (
     AbandonedError,
@@ -143,6 +147,28 @@ def run_items(
     return batch.run(fresh=fresh, at_once=at_once)
 
 
+def unfinished_items(
+    context: JobContext, job: str, items: Sequence[WorkItem], fresh: bool = False
+) -> list[int]:
+    """Return the items that `run_items` will process, in order.
+
+    Args:
+        context: Its store has the journal.
+        job: The name of the run in the journal.
+        items: The items.
+        fresh: Reuse nothing.
+    """
+    return [
+        number
+        for number, key in enumerate(_item_keys(job, items))
+        if fresh or context.store.journal.get(key) is None
+    ]
+
+
+def _item_keys(job: str, items: Sequence[WorkItem]) -> list[str]:
+    return [item_key(job, program_digest(), *item.parts) for item in items]
+
+
 class _Batch:
     def __init__(
         self,
@@ -155,7 +181,7 @@ class _Batch:
         self._job = job
         self._items = items
         self._work = work
-        self._keys = [item_key(job, program_digest(), *item.parts) for item in items]
+        self._keys = _item_keys(job, items)
         self._results: dict[int, dict[str, Any]] = {}
         self._failed: dict[int, str] = {}
         self._reused = 0
@@ -230,9 +256,11 @@ class _Batch:
                 self._show,
             )
         except AWAY as error:
-            self._stop = self._stop or error.message
             self._away = error
-            return None
+        except WaitEndedError as ended:
+            self._away = ended.error
+        self._stop = self._stop or self._away.message
+        return None
 
     def _show(self, detail: str) -> None:
         with self._lock:

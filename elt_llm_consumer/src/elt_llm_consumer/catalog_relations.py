@@ -202,14 +202,11 @@ class EntityRelations:
             for one in self._stated_by_end.get(entity.name, ())
         ]
         unique = {str(sorted(row.items())): row for row in rows}
-        return sorted(
-            unique.values(),
-            key=lambda row: (
-                _ORDER.index(row["origin"]),
-                row["role"],
-                str(sorted(row.items())),
-            ),
-        )
+        keys = {
+            (_ORDER.index(row["origin"]), row["role"], text): row
+            for text, row in unique.items()
+        }
+        return [keys[key] for key in sorted(keys)]
 
     def _row(
         self, edge: Edge, is_source: bool, origin: Origin, group: str

@@ -9,7 +9,12 @@ from typing import Any, ClassVar
 from pydantic import Field
 from typing_extensions import override
 
-from elt_llm_consumer.batch import ProvisionalResult, WorkItem, run_items
+from elt_llm_consumer.batch import (
+    ProvisionalResult,
+    WorkItem,
+    run_items,
+    unfinished_items,
+)
 from elt_llm_consumer.corpus import GlossaryEntry, Handbook
 from elt_llm_consumer.definitions.term_relations import TermRelations, relate_terms
 from elt_llm_consumer.linking.mapping_features import to_mapped_term
@@ -131,10 +136,18 @@ class GlossaryJob(ProductJob):
         if reader is not None and reader.ended_early is not None:
             return reader.ended_early.early_report("glossary")
         context.progress("definitions", len(entries), len(entries))
+        shared = digest(
+            handbook.identity,
+            model.identity,
+            str(sorted(aliases.items())),
+            _embedder_identity(context),
+        )
+        items = work_items(shared, entries)
         embed = embed_patiently(partial(embed_texts, models), context)
         matches = TermMatches(
             TermMapper(model.entities, aliases, embed),
             [to_mapped_term(one.definition) for one in entries],
+            unfinished_items(context, "glossary", items, self.fresh),
         )
         relations = relate_terms([entry.definition for entry in entries])
 
@@ -148,20 +161,8 @@ class GlossaryJob(ProductJob):
             )
             return checked if matches.is_whole(number) else ProvisionalResult(checked)
 
-        shared = digest(
-            handbook.identity,
-            model.identity,
-            str(sorted(aliases.items())),
-            _embedder_identity(context),
-        )
         try:
-            batch = run_items(
-                context,
-                "glossary",
-                work_items(shared, entries),
-                build_row,
-                fresh=self.fresh,
-            )
+            batch = run_items(context, "glossary", items, build_row, fresh=self.fresh)
         except MappingFailedError as failed:
             raise failed.error from failed
         if batch.stopped:

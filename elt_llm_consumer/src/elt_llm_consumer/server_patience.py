@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from elt_llm_core.errors import (
     AbandonedError,
+    EltLlmError,
     ModelUnavailableError,
     RunnerDiedError,
     SilentServerError,
@@ -20,6 +21,20 @@ LOOK_SECONDS = 0.2
 # Silent: the gateway suspends its calls after repeated failures.
 AWAY = (ModelUnavailableError, RunnerDiedError, SilentServerError)
 Result = TypeVar("Result")
+
+
+class WaitEndedError(Exception):
+    """A model server stays unavailable for a call that was waited for, or in vain.
+
+    No `EltLlmError`, so that no wait around that one begins.
+
+    Attributes:
+        error: What failed.
+    """
+
+    def __init__(self, error: EltLlmError) -> None:
+        super().__init__(error.message)
+        self.error = error
 
 
 def call_patiently(

@@ -16,35 +16,31 @@ from elt_llm_consumer.definitions.usage import Usage, heading_names
 
 Features = Mapping[str, float]
 
-# Properties of the sentence a candidate is taken from.
+# Properties of the sentence a candidate is taken from, in lower case: a pattern that
+# ignores case takes several times as long.
 _SENTENCE = {
-    "sentence: must": re.compile(r"\b(?:must|shall|should)\b", re.IGNORECASE),
-    "sentence: may": re.compile(r"\b(?:may|can|could|might)\b", re.IGNORECASE),
-    "sentence: not": re.compile(r"\b(?:not|no|never|cannot)\b", re.IGNORECASE),
-    "sentence: if": re.compile(r"\b(?:if|when|where|unless|once)\b", re.IGNORECASE),
-    "sentence: if opens": re.compile(
-        r"^(?:if|when|where|unless|once)\b", re.IGNORECASE
-    ),
+    "sentence: must": re.compile(r"\b(?:must|shall|should)\b"),
+    "sentence: may": re.compile(r"\b(?:may|can|could|might)\b"),
+    "sentence: not": re.compile(r"\b(?:not|no|never|cannot)\b"),
+    "sentence: if": re.compile(r"\b(?:if|when|where|unless|once)\b"),
+    "sentence: if opens": re.compile(r"^(?:if|when|where|unless|once)\b"),
     "sentence: points elsewhere": re.compile(
-        r"\b(?:see|refer to|described|specified|listed|below|above|following)\b",
-        re.IGNORECASE,
+        r"\b(?:see|refer to|described|specified|listed|below|above|following)\b"
     ),
     "sentence: figure": re.compile(r"\d"),
     "sentence: past": re.compile(r"\b(?:was|were|had|has been|have been)\b"),
-    "sentence: example": re.compile(
-        r"\be\.g\.|\bexamples?\b|\bsuch as\b", re.IGNORECASE
-    ),
+    "sentence: example": re.compile(r"\be\.g\.|\bexamples?\b|\bsuch as\b"),
     "sentence: ends in a colon": re.compile(r":\s*$"),
-    "sentence: address": re.compile(r"\byou(?:r)?\b|\bplease\b|\?\s*$", re.IGNORECASE),
+    "sentence: address": re.compile(r"\byou(?:r)?\b|\bplease\b|\?\s*$"),
     "sentence: pronoun opens": re.compile(
-        r"^(?:it|this|these|they|he|such|that|there)\b", re.IGNORECASE
+        r"^(?:it|this|these|they|he|such|that|there)\b"
     ),
     "sentence: small letter opens": re.compile(r"^[a-z]"),
     "sentence: clause opens": re.compile(
-        r"^(?:in|on|for|under|during|as|after|before|by|to|with|although|because)\b",
-        re.IGNORECASE,
+        r"^(?:in|on|for|under|during|as|after|before|by|to|with|although|because)\b"
     ),
-}  # fmt: skip
+}
+_AS_WRITTEN = frozenset({"sentence: past", "sentence: small letter opens"})
 _VERB_CLASSES = {
     "is": "is", "are": "is", "was": "was", "were": "was", "has": "has", "have": "has",
     "must": "must", "shall": "must", "should": "must", "can": "may", "could": "may",
@@ -64,6 +60,7 @@ KINDS = (
 _SOURCES = (
     DefinitionSource.TABLE, DefinitionSource.REFERENCE, DefinitionSource.ACRONYM,
 )  # fmt: skip
+_ARTICLE_OPENS = re.compile(r"\s*(?:an?|the|any|one)\s", re.IGNORECASE)
 _FEW, _MANY = 2, 60  # words of a definition
 # Of a heading or a term: it could stand in any document.
 _ANY_DOCUMENT = re.compile(
@@ -145,8 +142,7 @@ def _of_term(candidate: DefinitionProposal, key: str, usage: Usage) -> dict[str,
     words = term.split()
     uses = usage.uses(term)
     letters = [w for w in words if w[:1].isalpha()]
-    names = [fold(name) for name in heading_names(section.rsplit(" > ", 1)[-1])]
-    above = " ".join(fold(part) for part in section.split(" > "))
+    names, above = _names_above(section)
     return {
         "term: words": math.log(len(words) or 1),
         "term: one word": float(len(words) == 1),
@@ -169,12 +165,19 @@ def _of_term(candidate: DefinitionProposal, key: str, usage: Usage) -> dict[str,
     }  # fmt: skip
 
 
+@lru_cache(maxsize=1024)  # the candidates of a section follow each other
+def _names_above(section: str) -> tuple[list[str], str]:
+    """Return the folded names of the last heading, and all headings as one text."""
+    names = [fold(name) for name in heading_names(section.rsplit(" > ", 1)[-1])]
+    return names, " ".join(fold(part) for part in section.split(" > "))
+
+
 def _of_sentence(candidate: DefinitionProposal) -> dict[str, float]:
     definition = candidate.definition.definition
     sentence = candidate.sentence.text if candidate.sentence else definition
     words = WORD.findall(definition)
     spelt_out = candidate.definition.source is DefinitionSource.ACRONYM
-    article = re.match(r"\s*(?:an?|the|any|one)\s", definition, re.IGNORECASE)
+    article = _ARTICLE_OPENS.match(definition)
     row = {
         "definition: words": math.log1p(len(words)),
         "definition: one or two words": float(len(words) <= _FEW and not spelt_out),
@@ -187,9 +190,12 @@ def _of_sentence(candidate: DefinitionProposal) -> dict[str, float]:
 
 @lru_cache(maxsize=1024)  # a sentence has about six candidates, near each other
 def _describe_sentence(sentence: str) -> dict[str, float]:
+    lowered = sentence.lower()
     return {
         **{
-            name: float(pattern.search(sentence) is not None)
+            name: float(
+                pattern.search(sentence if name in _AS_WRITTEN else lowered) is not None
+            )
             for name, pattern in _SENTENCE.items()
         },
         "sentence: points of cues": points(sentence),

@@ -7,6 +7,7 @@ Sentences may also name a term in brackets behind its meaning.
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from elt_llm_consumer.definitions import patterns
@@ -27,6 +28,8 @@ _MOST_MARKED_WORDS = 12  # of a quoted or bold term; longer ones are quotations
 _REACH = 420  # characters before a connector: a term of 90, its qualifiers, a preface
 _AHEAD = 250  # characters in which the beginning of another definition is recognised
 _SEE = re.compile(r"\s*See(?:\s+also)?\s+(?P<target>[^.;\n]{2,90})[.;]?\s*")
+# Each connector has one; the pattern takes twenty times as long to tell.
+_CONNECTOR_MARKS = ("mean", "defin", "refer", "includ")
 _AFTER_CONNECTOR = re.compile(r"\s*(?::-|[:,\u2013\u2014])?\s*")
 _LEADS_LIST = re.compile(r"\s*[:\u2013\u2014]-?\s*\n")
 # A shorter meaning is hardly one; a longer name in brackets is a remark.
@@ -123,6 +126,9 @@ def _without_nested(
 
 def _connector_candidates(unit: TextUnit) -> Iterator[DefinitionCandidate]:
     """Terms before a connector."""
+    lowered = unit.text.lower()
+    if not any(mark in lowered for mark in _CONNECTOR_MARKS):
+        return
     for match in patterns.CONNECTOR.finditer(unit.text):
         head = _head_before(unit.text, match.start(), unit.defining)
         if head is None or not _connects(unit, match, head):
@@ -413,6 +419,7 @@ def _meaning_start(text: str, term: str, end: int) -> int:
     return start
 
 
+@lru_cache(maxsize=2**14)  # most terms of a document are proposed many times
 def clean_term(term: str) -> str:
     """Return a term without mark-up, quotation marks, punctuation and line breaks."""
     plain = patterns.MARKUP.sub("", term)

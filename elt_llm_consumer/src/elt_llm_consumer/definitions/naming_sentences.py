@@ -48,27 +48,42 @@ _WE_MEAN = re.compile(
     r"means?\s*:?",
     re.IGNORECASE,
 )
-_GLOSSED = re.compile(
-    rf"(?P<term>{WORD}(?:\s+{WORD}){{0,4}})\s*"
+# What follows the term is searched first: few sentences have it, and a term may begin
+# at every word.
+_GLOSS = re.compile(
     r"(?:\(\s*(?P<inside>(?:i\.e\.|that\s+is)?[^()]{6,300})\)|"
     r",\s*(?:i\.e\.|that\s+is,?)\s+(?P<after>[^.;]{6,200}))"
 )
+_GLOSSED = re.compile(rf"(?P<term>{WORD}(?:\s+{WORD}){{0,4}})\s*{_GLOSS.pattern}")
 _IN_BRACKETS = re.compile(
     r"(?P<meaning>[^(),;:.]{12,160})\s\(\s*[\"\u201c]?(?P<term>[A-Za-z][\w'\u2019/-]*"
     r"(?:\s+[\w'\u2019/-]+){0,3})[\"\u201d]?\s*\)"
 )
-_GLOSS_MARKS = ("(", "i.e.", "that")  # each match of the two has one
 _ARTICLE = re.compile(r"\b(?:an?|the)\s", re.IGNORECASE)
-_WHICH = re.compile(
-    rf"(?P<term>{WORD}(?:\s+{WORD}){{0,4}}?)(?P<brackets>{BRACKETS})?"
+_CLAUSE = re.compile(
     r"(?:,?\s+(?P<verb>which|whereby|in\s+which|that)\s+(?:is|are|comprises?|consists?"
     r"|includes?|contains?|means?)\b|,\s+(?P<apposed>defined\s+as|(?=an?\s)))"
 )
-_WHICH_MARKS = ("which", "whereby", "that", ",")  # each match of `_WHICH` has one
+_WHICH = re.compile(
+    rf"(?P<term>{WORD}(?:\s+{WORD}){{0,4}}?)(?P<brackets>{BRACKETS})?{_CLAUSE.pattern}"
+)
+# No noun phrase has one of these.
+_OUTSIDE = (
+    patterns.NOT_INSIDE
+    | patterns.NOT_FIRST
+    | patterns.SMALL
+    | patterns.ARTICLES
+    | patterns.NOT_LAST
+)
 _IS = re.compile(r"\b(?:is|are|means?)$", re.IGNORECASE)
 _LABELLED = re.compile(
     r"(?P<term>[^\s:.;\[\]][^:.;\n\[\]]{0,70}?)\s*:\s+(?=\S)"
     r"|\[(?P<tag>[^\]\n]{2,40})\]\s+(?=[A-Z])"
+)
+# Each match of `_DEEMED`, `_CALLED` and `_WE_MEAN` has one.
+_NAMING_MARKS = (
+    *("considered", "deemed", "regarded", "treated", "recorded", "counted"),
+    *("called", "termed", "known", "referred", "mean"),
 )
 _QUOTED = re.compile(
     r"[\"\u201c](?P<term>[A-Za-z][\w'\u2019/-]*(?:\s+[\w'\u2019/-]+){0,3})[\"\u201d]"
@@ -81,8 +96,16 @@ def naming_spans(place: SentencePlace) -> Iterator[DefinitionSpans]:
     Args:
         place: The sentence.
     """
-    yield from _deemed_spans(place)
     sentence = place.text
+    lowered = sentence.lower()
+    if any(mark in lowered for mark in _NAMING_MARKS):
+        yield from _deemed_spans(place)
+        yield from _called_spans(sentence)
+    for match in _QUOTED.finditer(sentence):
+        yield DefinitionSpans(match.span("term"), place.whole, "quoted")
+
+
+def _called_spans(sentence: str) -> Iterator[DefinitionSpans]:
     for match in _CALLED.finditer(sentence):
         if match.start() >= _SHORTEST:
             yield DefinitionSpans(match.span("term"), (0, match.start()), "called")
@@ -90,8 +113,6 @@ def naming_spans(place: SentencePlace) -> Iterator[DefinitionSpans]:
         yield DefinitionSpans(
             match.span("term"), (match.start(), len(sentence)), "means"
         )
-    for match in _QUOTED.finditer(sentence):
-        yield DefinitionSpans(match.span("term"), place.whole, "quoted")
 
 
 def _deemed_spans(place: SentencePlace) -> Iterator[DefinitionSpans]:
@@ -114,7 +135,7 @@ def apposition_spans(place: SentencePlace) -> Iterator[DefinitionSpans]:
         place: The sentence.
     """
     sentence = place.text
-    if not any(mark in sentence for mark in _WHICH_MARKS):
+    if _CLAUSE.search(sentence) is None:
         return
     for match in _WHICH.finditer(sentence):
         start = _term_start(sentence, match.end("term"))
@@ -135,16 +156,14 @@ def gloss_spans(place: SentencePlace) -> Iterator[DefinitionSpans]:
         place: The sentence.
     """
     sentence = place.text
-    if not any(mark in sentence for mark in _GLOSS_MARKS):
-        return
-    for match in _GLOSSED.finditer(sentence):
+    for match in _GLOSSED.finditer(sentence) if _GLOSS.search(sentence) else ():
         start = _term_start(sentence, match.end("term"))
         if start is not None:
             verb = "ie" if "i.e." in match.group() else "brackets"
             yield DefinitionSpans(
                 (start, match.end("term")), (start, match.end()), verb
             )
-    for match in _IN_BRACKETS.finditer(sentence):
+    for match in _IN_BRACKETS.finditer(sentence) if "(" in sentence else ():
         if not match["term"].isupper():
             start = match.start() + len(match[0]) - len(match[0].lstrip())
             articles = list(_ARTICLE.finditer(sentence, start, match.end("meaning")))
@@ -176,8 +195,7 @@ def _term_start(sentence: str, end: int) -> int | None:
     for word in reversed(words):
         gap = sentence[word.end() : end if start is None else start]
         small = word.group().lower()
-        stops = patterns.NOT_INSIDE | patterns.NOT_FIRST | patterns.SMALL
-        if gap.strip() or small in stops | patterns.ARTICLES | patterns.NOT_LAST:
+        if gap.strip() or small in _OUTSIDE:
             break
         start = word.start()
     return start

@@ -106,6 +106,7 @@ _NO_START = (
     patterns.NOT_FIRST
     | patterns.ADDRESS
     | patterns.CLAUSE_OPENERS
+    | patterns.ARTICLES
     | {"his", "he", "she", "who"}
 )
 _NO_END = patterns.NOT_LAST | {"of", "in", "to", "on", "at", "from", "each", "his"}
@@ -123,7 +124,7 @@ def find_candidates(
         usage: How the document uses its words.
 
     Returns:
-        Candidates in no particular order; the same words may occur twice.
+        Candidates in text order; the same words may occur twice.
     """
     places = list(sentence_places(units))
     proposals = list(_from_rules(text, blocks, units, places))
@@ -132,7 +133,9 @@ def find_candidates(
     proposals += _below_headings(text, places)
     proposals += _mentions(text, places, usage)
     proposals += _spelt_out(text, places)
-    return _without_duplicates(proposals)
+    # Each finder goes through the document. In text order all candidates of a sentence
+    # follow each other, so that what is known of the sentence is computed once.
+    return sorted(_without_duplicates(proposals), key=lambda one: one.at)
 
 
 def _without_duplicates(
@@ -265,17 +268,15 @@ def _build(
     term = clean_term(named)
     if not _can_be_term(term):
         return None
-    definition = _definition(text, place, term, spans.meaning)
+    names = place.unit.spans(place.start + low, place.start + high)
+    named_at = names[0][0], names[-1][1]
+    definition = _definition(text, place, term, spans.meaning, named_at)
     added = len(definition.definition.split()) - len(term.split())
     if not definition.definition or (
         spans.meaning == place.whole and added < _FEWEST_ADDED
     ):
         return None
-    names = place.unit.spans(place.start + low, place.start + high)
-    update = {"named_at": (names[0][0], names[-1][1])}
-    return DefinitionProposal(
-        definition.model_copy(update=update), way, place, spans.verb
-    )
+    return DefinitionProposal(definition, way, place, spans.verb)
 
 
 def _can_be_term(term: str) -> bool:
@@ -284,7 +285,7 @@ def _can_be_term(term: str) -> bool:
         return False
     if not 1 <= len(words) <= _MOST_WORDS or not any(c.isalpha() for c in term):
         return False
-    if words[0] in _NO_START | patterns.ARTICLES or words[-1] in _NO_END:
+    if words[0] in _NO_START or words[-1] in _NO_END:
         return False
     if counts_things(term):
         return False
@@ -292,7 +293,11 @@ def _can_be_term(term: str) -> bool:
 
 
 def _definition(
-    text: str, place: SentencePlace, term: str, meaning: tuple[int, int]
+    text: str,
+    place: SentencePlace,
+    term: str,
+    meaning: tuple[int, int],
+    named_at: tuple[int, int] | None = None,
 ) -> Definition:
     """The definition, with the list items behind it if it announces them."""
     unit = place.unit
@@ -312,4 +317,5 @@ def _definition(
         spans=spans or ((0, 0),),
         page=unit.page,
         section=unit.section,
+        named_at=named_at,
     )

@@ -160,7 +160,9 @@ def find_folded(key: str, text: str) -> tuple[int, int] | None:
     words, wanted = _folded_words(text), key.split()
     size = len(wanted)
     for at in range(len(words) - size + 1) if wanted else ():
-        if [word for _, _, word in words[at : at + size]] == wanted:
+        if words[at][2] == wanted[0] and wanted == [
+            word for _, _, word in words[at : at + size]
+        ]:
             return words[at][0], words[at + size - 1][1]
     return None
 

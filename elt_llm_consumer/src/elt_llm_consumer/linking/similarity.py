@@ -83,14 +83,20 @@ class SemanticIndex:
         """Return unit vectors of documents, shape (n, dimension)."""
         return self._embed(texts)
 
+    @cached_property
+    def _eligible(self) -> list[int]:
+        """Return the passages that may be evidence."""
+        return [
+            number
+            for number, passage in enumerate(self._handbook.passages)
+            if len(passage.text.split()) >= _FEWEST_WORDS
+        ]
+
     def nearest(self, query: str, k: int) -> list[tuple[float, HandbookPassage]]:
         """Return the `k` best passages of three words or more, best first."""
         scores = self.scores(query)
         passages = self._handbook.passages
-        eligible = [
-            i for i, p in enumerate(passages) if len(p.text.split()) >= _FEWEST_WORDS
-        ]
-        order = sorted(eligible, key=lambda i: (-round(float(scores[i]), 6), i))
+        order = sorted(self._eligible, key=lambda i: (-round(float(scores[i]), 6), i))
         return [(float(scores[i]), passages[i]) for i in order[:k]]
 
 

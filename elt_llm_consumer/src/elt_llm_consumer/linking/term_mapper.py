@@ -14,6 +14,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
@@ -32,7 +33,7 @@ from elt_llm_consumer.linking.mapping_features import (
 )
 from elt_llm_consumer.linking.model_entities import Entity
 from elt_llm_consumer.linking.text_vectors import Embed, MissingVector
-from elt_llm_consumer.server_patience import AWAY
+from elt_llm_consumer.server_patience import AWAY, WaitEndedError
 from elt_llm_core.errors import (
     AbandonedError,
     BudgetSpentError,
@@ -283,11 +284,19 @@ class TermMatches:
     Args:
         mapper: Maps the terms.
         terms: The terms.
+        needed: Numbers of the terms whose match will be asked for, in order; no other
+            is mapped with them.
     """
 
-    def __init__(self, mapper: TermMapper, terms: Sequence[MappedTerm]) -> None:
+    def __init__(
+        self,
+        mapper: TermMapper,
+        terms: Sequence[MappedTerm],
+        needed: Sequence[int],
+    ) -> None:
         self._mapper = mapper
         self._terms = terms
+        self._needed = needed
         self._matches: dict[int, Match] = {}
 
     @property
@@ -296,23 +305,26 @@ class TermMatches:
         return self._mapper.missing
 
     def __getitem__(self, number: int) -> Match:
-        """Return the match of a term; the block of terms after it is mapped with it.
+        """Return the match of a term; a block of needed ones is mapped with it.
 
         Raises:
             MappingFailedError: If the embedder fails, or has no vectors at all.
-            ModelUnavailableError: If its server stays unavailable.
+            WaitEndedError: If its server stays unavailable.
             AbandonedError: If the job is asked to stop.
             BudgetSpentError: If the budget of its calls is spent.
         """
         if number not in self._matches:
-            block = self._terms[number : number + _BLOCK]
+            later = (n for n in self._needed if n > number)
+            block = [number, *islice(later, _BLOCK - 1)]
             try:
-                matches = self._mapper.map_terms(block)
-            except (AbandonedError, BudgetSpentError, *AWAY):
+                matches = self._mapper.map_terms([self._terms[n] for n in block])
+            except (AbandonedError, BudgetSpentError):
                 raise  # the batch ends early, and the next run resumes
+            except AWAY as error:  # the embedder was waited for, if it ever answered
+                raise WaitEndedError(error) from error
             except EltLlmError as error:
                 raise MappingFailedError(error) from error
-            self._matches.update(enumerate(matches, start=number))
+            self._matches.update(zip(block, matches, strict=True))
         return self._matches[number]
 
     def is_whole(self, number: int) -> bool:

@@ -120,6 +120,7 @@ class TreatmentIndex:
         self._aliases = aliases
         self._config = config
         self._treatments: dict[Entity, Treatment] = {}
+        self._uses: dict[Entity, EntityUse] = {}
 
     @cached_property
     def mentions(self) -> MentionIndex:
@@ -192,8 +193,10 @@ class TreatmentIndex:
 
     def use(self, entity: Entity) -> EntityUse:
         """Return the sentences that name an entity."""
-        mentions = self.mentions.of(entity.name)
-        return EntityUse(mentions, self.mentions, self._handbook)
+        if entity not in self._uses:
+            mentions = self.mentions.of(entity.name)
+            self._uses[entity] = EntityUse(mentions, self.mentions, self._handbook)
+        return self._uses[entity]
 
     def is_named(self, entity: Entity) -> bool:
         """Return whether the handbook has the words of a name or alias."""
