@@ -17,7 +17,7 @@ from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
 from elt_llm_api import create_app
-from elt_llm_api.service import QueryService
+from elt_llm_api.api_context import build_context
 from elt_llm_api.uploads import Upload
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.jobs import silent
@@ -93,8 +93,8 @@ def filled_root(tmp_path_factory, handbook_pdf) -> Path:
     path = folder / "handbook.pdf"
     path.write_bytes(handbook_pdf)
     store = Store(folder / "data")
-    service = QueryService(RagConfig(), store)
-    report = service.ingest("handbook", [Upload(path.name, path)], silent)
+    runner = build_context(RagConfig(), store).runner
+    report = runner.ingest("handbook", [Upload(path.name, path)], silent)
     assert report.exit_code == 0
     store.close()
     return folder / "data"

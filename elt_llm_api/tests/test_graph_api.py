@@ -9,7 +9,7 @@ import pytest
 from defusedxml import ElementTree
 
 import elt_llm_consumer
-from elt_llm_api.service import QueryService
+from elt_llm_api.api_context import build_context
 from elt_llm_api.uploads import Upload
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.jobs import silent
@@ -27,7 +27,7 @@ def client(serve, filled_root, tmp_path_factory):
     shutil.copytree(filled_root, root)
     store = Store(root)
     drawing = Upload("model.drawio", PACK / "model.drawio")
-    report = QueryService(RagConfig(), store).ingest("model", [drawing], silent)
+    report = build_context(RagConfig(), store).runner.ingest("model", [drawing], silent)
     assert report.exit_code == 0
     store.close()
     with (

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import elt_llm_consumer
-from elt_llm_api.service import QueryService
+from elt_llm_api.api_context import build_context
 from elt_llm_api.uploads import Upload
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.jobs import silent
@@ -29,7 +29,7 @@ def served(serve, filled_root, tmp_path_factory):
     drawing = folder / "model.drawio"
     drawing.write_text(text.replace('"Gust Ceiling"', f'"{HOSTILE}"'), encoding="utf-8")
     store = Store(copy)
-    report = QueryService(RagConfig(), store).ingest(
+    report = build_context(RagConfig(), store).runner.ingest(
         "model", [Upload(drawing.name, drawing)], silent
     )
     assert report.exit_code == 0

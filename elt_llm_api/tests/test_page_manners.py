@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
-from elt_llm_api.service import QueryService
+from elt_llm_api.page import ask_tab
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.profile_notes import profile_notes
 from elt_llm_core.store import Store
@@ -37,14 +37,14 @@ def served(serve, root):
 @pytest.fixture(scope="module")
 def asked(served):
     """The questions that reached the documents."""
-    questions, answer = [], QueryService.query
+    questions, answer = [], ask_tab.answer_question
 
-    def counted(self, names, question, *rest, **more):
+    def counted(library, question, *rest, **more):
         questions.append(question)
-        return answer(self, names, question, *rest, **more)
+        return answer(library, question, *rest, **more)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(QueryService, "query", counted)
+        patch.setattr(ask_tab, "answer_question", counted)
         yield questions
 
 

@@ -12,8 +12,10 @@ import pytest
 from markdown_it import MarkdownIt
 from ollama_server import OllamaServer
 
+from elt_llm_api.api_context import build_context
 from elt_llm_api.page import answer_html
-from elt_llm_api.service import QueryService
+from elt_llm_api.services.job_runner import JobRunner
+from elt_llm_api.services.redacted_answers import answer_question
 from elt_llm_api.uploads import Upload
 from elt_llm_core import provenance
 from elt_llm_core.config.loader import RagConfig, with_models
@@ -48,12 +50,12 @@ def with_policy(config: RagConfig, policy: str) -> RagConfig:
     return config.model_copy(update={"query": query})
 
 
-def ingest(service: QueryService, folder: Path, name: str, files: dict[str, bytes]):
+def ingest(runner: JobRunner, folder: Path, name: str, files: dict[str, bytes]):
     uploads = []
     for file, data in files.items():
         (folder / file).write_bytes(data)
         uploads.append(Upload(file, folder / file))
-    report = service.ingest(name, uploads, silent)
+    report = runner.ingest(name, uploads, silent)
     assert report.counts["failed"] == 0
     return report
 
@@ -69,14 +71,15 @@ def poisoned(tmp_path_factory):
         changes = {"base_url": server.base_url, "llm_model": "smollm2:135m"}
         ollama = config.ollama.model_copy(update=changes)
         config = config.model_copy(update={"query": query, "ollama": ollama})
-        service = QueryService(config, store)
-        report = ingest(service, folder, "sheds", make_documents())
-        ingest(service, folder, "payroll", {"payroll.txt": SECRET.encode()})
+        runner = build_context(config, store).runner
+        report = ingest(runner, folder, "sheds", make_documents())
+        ingest(runner, folder, "payroll", {"payroll.txt": SECRET.encode()})
         results: dict[str, list[QueryResult]] = {}
         for policy in POLICIES:
-            asking = QueryService(with_policy(config, policy), store)
+            changed = build_context(with_policy(config, policy), store)
+            library = changed.profiles.library()
             results[policy] = [
-                asking.query(["sheds"], question(number))
+                answer_question(library, question(number), ["sheds"])
                 for number in range(len(SHEDS))
             ]
         yield SimpleNamespace(

@@ -7,9 +7,9 @@ import time
 import httpx
 import pytest
 
+from elt_llm_api.api_context import build_context
 from elt_llm_api.job_registry import Job
 from elt_llm_api.products import read_product
-from elt_llm_api.service import QueryService
 from elt_llm_api.uploads import Upload
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.jobs import JobReport, silent
@@ -43,13 +43,13 @@ def served(serve, filled_root, tmp_path_factory):
     root = folder / "data"
     shutil.copytree(filled_root, root)
     store = Store(root)
-    service = QueryService(RagConfig(), store)
+    runner = build_context(RagConfig(), store).runner
     texts = {"inventory.csv": INVENTORY, "fees.md": FEES, "moorings.csv": MOORINGS}
     for name, text in texts.items():
         path = folder / name
         path.write_text(text)
         collection = path.stem
-        assert service.ingest(collection, [Upload(name, path)], silent).exit_code == 0
+        assert runner.ingest(collection, [Upload(name, path)], silent).exit_code == 0
     store.close()
     with serve(RagConfig(), root) as url:
         yield url

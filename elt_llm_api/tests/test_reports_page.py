@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from elt_llm_api.service import QueryService
+from elt_llm_api.api_context import build_context
 from elt_llm_api.uploads import Upload
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.jobs import silent
@@ -111,7 +111,7 @@ def change_document(root, path, pdf):
     store = Store(root)
     path.write_bytes(pdf + b"%\n")
     upload = Upload(path.name, path)
-    QueryService(RagConfig(), store).ingest("handbook", [upload], silent)
+    build_context(RagConfig(), store).runner.ingest("handbook", [upload], silent)
     store.close()
 
 

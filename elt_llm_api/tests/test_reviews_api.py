@@ -169,12 +169,12 @@ def test_what_is_wrong_is_a_problem_without_folders_of_the_server(client, item):
 def test_a_look_at_the_glossary_changes_no_review(client, filled_root, tmp_path):
     import shutil
 
-    from elt_llm_api.service import QueryService
+    from elt_llm_api.api_context import build_context
     from elt_llm_core.store import Store
 
     copy = tmp_path / "data"
     shutil.copytree(filled_root, copy)
     store = Store(copy)
-    assert len(QueryService(RagConfig(), store).glossary(["handbook"])) == 3
+    assert len(build_context(RagConfig(), store).views.glossary(["handbook"])) == 3
     assert store.reviews.products() == []
     store.close()

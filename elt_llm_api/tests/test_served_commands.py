@@ -14,10 +14,10 @@ from importlib import metadata
 
 import pytest
 
+from elt_llm_api.api_context import build_context
 from elt_llm_api.server import command_socket
 from elt_llm_api.server.command_socket import reply_to, serving_commands
 from elt_llm_api.server.question_queue import QuestionQueue
-from elt_llm_api.service import QueryService
 from elt_llm_core.cli import elt_llm, served
 from elt_llm_core.cli.failures import run
 from elt_llm_core.config.loader import load_config
@@ -36,7 +36,7 @@ def listening(root, config=None, gate=None):
     """A server of commands over `root`, and the questions it is asked."""
     store = Store(root)
     gate = gate or QuestionQueue(2, 8)
-    service = QueryService(config or load_config(), store)
+    context = build_context(config or load_config(), store)
     asked = []
     answer = command_socket.reply_to
 
@@ -48,7 +48,7 @@ def listening(root, config=None, gate=None):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(command_socket, "reply_to", heard)
         patch.setattr(served, "PATIENCE", 60.0)
-        with serving_commands(service, gate):
+        with serving_commands(context, gate):
             yield asked
     gate.close()
     store.close()
@@ -271,8 +271,8 @@ def test_a_file_system_without_sockets_is_logged(root, caplog, capsys, monkeypat
     "line", [b"", b"{}", b"nonsense", b'{"protocol": 0}', b"\xff\xfe"]
 )
 def test_what_is_not_understood_is_declined(root, line):
-    service = QueryService(load_config(), Store(root))
-    assert "declined" in reply_to(line, service, QuestionQueue(1, 0))
+    context = build_context(load_config(), Store(root))
+    assert "declined" in reply_to(line, context, QuestionQueue(1, 0))
 
 
 def test_another_version_is_declined(root):
@@ -282,8 +282,8 @@ def test_another_version_is_declined(root):
         "settings": {"folder": str(root), "environ": {}},
         "asked": {"command": "query", "question": ASK},
     }
-    service = QueryService(load_config(), Store(root))
-    reply = reply_to(json.dumps(request).encode(), service, QuestionQueue(1, 0))
+    context = build_context(load_config(), Store(root))
+    reply = reply_to(json.dumps(request).encode(), context, QuestionQueue(1, 0))
     assert reply == {"declined": command_socket.OTHER_VERSION}
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from elt_llm_api.api_context import build_context
 from elt_llm_api.page.workspace_pages import PAGES
-from elt_llm_api.service import QueryService
 from elt_llm_api.uploads import Upload
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.jobs import silent
@@ -31,8 +31,8 @@ def opened(serve, filled_root, tmp_path_factory):
     store = Store(folder / "data")
     path = folder / "rules.txt"
     path.write_text(TEXT, encoding="utf-8")
-    service = QueryService(RagConfig(), store)
-    service.ingest("rules", [Upload(path.name, path)], silent)
+    runner = build_context(RagConfig(), store).runner
+    runner.ingest("rules", [Upload(path.name, path)], silent)
     store.close()
     with (
         serve(RagConfig(), folder / "data") as url,

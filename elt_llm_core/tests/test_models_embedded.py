@@ -196,6 +196,28 @@ def test_a_cache_that_cannot_be_written_costs_a_warning(tmp_path, caplog, monkey
     assert "ELT_LLM_CACHE_DIR" in caplog.text
 
 
+def test_an_update_removes_what_earlier_versions_cached(tmp_path, monkeypatch):
+    monkeypatch.setattr(weights, "quantise", lambda plain: plain)
+    first = weights.make_once(tmp_path, "reader-int8-1-ab-", lambda: b"first")
+    (older,) = tmp_path.iterdir()
+    (tmp_path / "minilm-int8-2-00.onnx").write_bytes(b"of another model")
+    (tmp_path / "reader-int8-notes.txt").write_bytes(b"not ours")
+    with older.open("rb") as still_open:
+        second = weights.make_once(tmp_path, "reader-int8-2-cd-", lambda: b"second")
+        assert still_open.read() == first == b"first"
+    assert weights.read_cached(tmp_path, "reader-int8-2-cd-") == second == b"second"
+    names = sorted(path.name.partition("-cd-")[0] for path in tmp_path.iterdir())
+    kept = ["minilm-int8-2-00.onnx", "reader-int8-2", "reader-int8-notes.txt"]
+    assert names == kept
+
+
+def test_what_an_update_cannot_remove_stays_without_an_error(tmp_path, monkeypatch):
+    (tmp_path / "reader-int8-1-00.onnx").mkdir()  # cannot be unlinked
+    monkeypatch.setattr(weights, "quantise", lambda plain: plain)
+    assert weights.make_once(tmp_path, "reader-int8-2-", lambda: b"new") == b"new"
+    assert len(list(tmp_path.iterdir())) == 2
+
+
 def test_without_room_for_temporary_files_the_shipped_weights_serve(
     tmp_path, caplog, monkeypatch
 ):

@@ -322,6 +322,35 @@ def test_a_row_is_shown_with_the_headers_that_the_document_has(document, said):
 
 
 @pytest.mark.parametrize(
+    ("headers", "shown"),
+    [
+        (("", "", "", ""), "North Street | \u2013 | 10 to 14"),
+        (("Branch", "", "", ""), "Branch: North Street | \u2013 | 10 to 14"),
+        (("", "Sat", "Sun", ""), "North Street | Sun: 10 to 14"),
+        (("Branch", "Sat", "Sun", "Mon"), "Branch: North Street | Sun: 10 to 14"),
+    ],
+)
+def test_an_empty_cell_is_shown_where_only_its_place_tells_a_column(headers, shown):
+    text = "North Street\t\t10 to 14\t"
+    spans = ((100, 112), (113, 113), (114, 122), (123, 123))
+    reading = "North Street | 10 to 14"
+    row = offer("S1", text, reading)
+    cells = tuple(
+        Cell(header=header, start=start, end=end)
+        for header, (start, end) in zip(headers, spans, strict=True)
+    )
+    checked = cite_claims(
+        f"{reading} [S1]",
+        [Claim("S1", "n-S1", 0, len(text), reading)],
+        [Offered(row.source, reading, cells)],
+        locate,
+        lambda _: f"Branch\tSat\tSun\tMon\n{text}",
+    )
+    assert checked.answer == f"{shown} [S1]"
+    assert checked.citations[0].support is Support.VERIFIED
+
+
+@pytest.mark.parametrize(
     ("claim", "verdict"),
     [
         ("for an overdue book the fee is 20 cents a day", Support.SUPPORTED),

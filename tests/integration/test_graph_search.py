@@ -3,7 +3,7 @@
 import pytest
 from llama_index.core.schema import QueryBundle
 
-from elt_llm_api.service import QueryService
+from elt_llm_api.api_context import build_context
 from elt_llm_api.uploads import Upload
 from elt_llm_core.config.sections import QuerySection, RagConfig
 from elt_llm_core.jobs import silent
@@ -45,10 +45,11 @@ def world(tmp_path_factory):
     drawing.write_text(DRAWING.format("".join(boxes + edges)), encoding="utf-8")
     text.write_text(TEXT, encoding="utf-8")
     store = Store(folder / "data")
-    service = QueryService(RagConfig(), store)
+    context = build_context(RagConfig(), store)
     for name, path in (("model", drawing), ("rules", text)):
-        assert service.ingest(name, [Upload(path.name, path)], silent).exit_code == 0
-    yield store, service.models()
+        report = context.runner.ingest(name, [Upload(path.name, path)], silent)
+        assert report.exit_code == 0
+    yield store, context.profiles.models()
     store.close()
 
 
@@ -85,7 +86,7 @@ def test_without_a_named_element_nothing_is_added(world, names, question):
 
 
 def test_a_model_that_is_added_later_is_walked(world, tmp_path):
-    service = QueryService(RagConfig(), world[0])
+    context = build_context(RagConfig(), world[0])
     question = "What does a Pilot do?"
     assert added(world, question) == []
     boxes = [BOX.format(name, at) for name, at in (("Pilot", 0), ("Tug", 200))]
@@ -94,7 +95,9 @@ def test_a_model_that_is_added_later_is_walked(world, tmp_path):
         DRAWING.format("".join([*boxes, EDGE.format("Pilot", "Tug", "steers")])),
         encoding="utf-8",
     )
-    assert service.ingest("model", [Upload(path.name, path)], silent).exit_code == 0
+    assert (
+        context.runner.ingest("model", [Upload(path.name, path)], silent).exit_code == 0
+    )
     assert added(world, question) == ["Pilot steers Tug."]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import elt_llm_consumer
-from elt_llm_api.service import QueryService
+from elt_llm_api.api_context import build_context
 from elt_llm_api.uploads import Upload
 from elt_llm_core.config.sections import QuerySection, RagConfig
 from elt_llm_core.jobs import silent
@@ -24,13 +24,14 @@ def ask(tmp_path_factory):
     """Asks a model and a text, with the graph or without."""
     folder = tmp_path_factory.mktemp("model")
     store = Store(folder / "data")
-    service = QueryService(RagConfig(), store)
+    context = build_context(RagConfig(), store)
     text = folder / "fees.md"
     text.write_text(TEXT, encoding="utf-8")
     drawing = shutil.copy(PACK / "model.drawio", folder)
     for name, path in (("model", Path(drawing)), ("fees", text)):
-        assert service.ingest(name, [Upload(path.name, path)], silent).exit_code == 0
-    models = service.models()
+        report = context.runner.ingest(name, [Upload(path.name, path)], silent)
+        assert report.exit_code == 0
+    models = context.profiles.models()
 
     def call(question, names=("fees", "model"), *, use=True, **more):
         config = RagConfig(query=QuerySection(use_model_graph=use))

@@ -1,4 +1,4 @@
-"""Build the application: service, routes, page, and the middleware around them."""
+"""Build the application: context, routes, page, and the middleware around them."""
 
 import asyncio
 import os
@@ -13,6 +13,7 @@ from fastapi.responses import RedirectResponse
 from starlette.routing import Route
 
 from elt_llm_api import problems
+from elt_llm_api.api_context import ApiContext, build_context
 from elt_llm_api.chat_turns import ChatTurns
 from elt_llm_api.job_registry import JobRegistry
 from elt_llm_api.mcp_server.http_endpoint import PATH as MCP_PATH
@@ -30,7 +31,6 @@ from elt_llm_api.server.security import (
     TokenCheck,
 )
 from elt_llm_api.server.upload_quota import UploadQuota
-from elt_llm_api.service import QueryService
 from elt_llm_api.uploads import Workspace
 from elt_llm_core.config.sections import ApiSection, RagConfig
 from elt_llm_core.store import Store
@@ -60,19 +60,17 @@ def create_app(
             set.
     """
     check_exposure(config.api)
-    service = QueryService(
-        config, store or Store(config.stores.data_dir, config.keywords), models
-    )
+    context = build_context(config, store, models)
     jobs = JobRegistry()
     queue = QuestionQueue(config.api.questions_at_once, config.api.questions_waiting)
-    app = _api(service, jobs, queue)
-    _mount_page(app, service, jobs, queue)
+    app = _api(context, jobs, queue)
+    _mount_page(app, context, jobs, queue)
     _guard(app, config.api, jobs.workspace)
     return app
 
 
-def _api(service: QueryService, jobs: JobRegistry, queue: QuestionQueue) -> FastAPI:
-    mcp = McpEndpoint(service, queue)
+def _api(context: ApiContext, jobs: JobRegistry, queue: QuestionQueue) -> FastAPI:
+    mcp = McpEndpoint(context, queue)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -91,7 +89,7 @@ def _api(service: QueryService, jobs: JobRegistry, queue: QuestionQueue) -> Fast
         redoc_url=None,
         lifespan=lifespan,
     )
-    app.state.service = service
+    app.state.context = context
     app.state.jobs = jobs
     app.state.queue = queue
     app.state.turns = ChatTurns(queue)
@@ -116,7 +114,7 @@ def _icon() -> Response:
 
 
 def _mount_page(
-    app: FastAPI, service: QueryService, jobs: JobRegistry, queue: QuestionQueue
+    app: FastAPI, context: ApiContext, jobs: JobRegistry, queue: QuestionQueue
 ) -> None:
     # Gradio reads these when it is imported: no telemetry, no model hub.
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
@@ -126,7 +124,7 @@ def _mount_page(
     from elt_llm_api.page.gradio_page import GradioPage, mount  # noqa: PLC0415  # after the lines above
 
     async def mount_page() -> None:
-        mount(app, GradioPage(service, jobs, queue), PAGE_PATH)
+        mount(app, GradioPage(context, jobs, queue), PAGE_PATH)
 
     # Outside a running event loop Gradio creates a dozen loops and closes none.
     try:
@@ -134,7 +132,7 @@ def _mount_page(
     except RuntimeError:
         asyncio.run(mount_page())
     else:
-        mount(app, GradioPage(service, jobs, queue), PAGE_PATH)
+        mount(app, GradioPage(context, jobs, queue), PAGE_PATH)
 
 
 def _guard(app: FastAPI, api: ApiSection, workspace: Workspace) -> None:

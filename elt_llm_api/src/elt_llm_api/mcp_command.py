@@ -24,13 +24,13 @@ def mcp_command(ctx: CommandContext) -> None:
 
     if find_spec("mcp") is None:
         raise missing_sdk()
+    from elt_llm_api.api_context import build_context
     from elt_llm_api.mcp_server.tool_server import build_server
     from elt_llm_api.server.question_queue import QuestionQueue
-    from elt_llm_api.service import QueryService
 
     config = ctx.config
     queue = QuestionQueue(config.api.questions_at_once, config.api.questions_waiting)
-    server = build_server(QueryService(config, ctx.store), queue)
+    server = build_server(build_context(config, ctx.store), queue)
     signal.signal(signal.SIGINT, _leave)
     try:
         anyio.run(server.run_stdio_async)

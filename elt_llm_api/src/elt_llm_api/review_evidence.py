@@ -6,25 +6,26 @@ from urllib.parse import quote
 
 from elt_llm_api.page_boxes import MAX_BOXES, format_boxes
 from elt_llm_api.review_schemas import EvidenceOut
-from elt_llm_api.service import QueryService
+from elt_llm_api.services.stored_documents import has_page_images
 from elt_llm_core.provenance import boxes_of_span, read
 from elt_llm_core.results import Box
 from elt_llm_core.reviews.review_records import ReviewItem
+from elt_llm_core.store import Store
 
 MOST_QUOTES = 40  # of one item; the longest catalogue record of the sample has 31
 
 
-def read_evidence(service: QueryService, item: ReviewItem) -> list[EvidenceOut]:
+def read_evidence(store: Store, item: ReviewItem) -> list[EvidenceOut]:
     """Return the quotes of an item, in the order of its row.
 
     Args:
-        service: The service with the documents.
+        store: The data root.
         item: A generated item; a missing one has no evidence.
     """
     content = item.proposal.content if item.proposal else {}
     collections = item.product.partition(":")[2].split("+")
     return [
-        _locate(service, collections, field, row)
+        _locate(store, collections, field, row)
         for field, row in list(_quotes(content))[:MOST_QUOTES]
     ]
 
@@ -43,13 +44,13 @@ def _quotes(content: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]
 
 
 def _locate(
-    service: QueryService,
+    store: Store,
     collections: Sequence[str],
     field: str,
     row: Mapping[str, Any],
 ) -> EvidenceOut:
     document_id = row.get("document_id") or _document_of(
-        service, collections, row.get("node_id", "")
+        store, collections, row.get("node_id", "")
     )
     page = row.get("page")
     return EvidenceOut(
@@ -60,31 +61,29 @@ def _locate(
         page=page,
         support=row.get("support", ""),
         document_id=document_id,
-        image=_image(service, document_id, page, row) if document_id and page else None,
+        image=_image(store, document_id, page, row) if document_id and page else None,
     )
 
 
-def _document_of(
-    service: QueryService, collections: Sequence[str], node_id: str
-) -> str:
-    known = {card.name for card in service.collections()}
+def _document_of(store: Store, collections: Sequence[str], node_id: str) -> str:
+    known = {card.name for card in store.collections()}
     for name in collections:
-        nodes = service.store.nodes_by_id(name, [node_id]) if name in known else {}
+        nodes = store.nodes_by_id(name, [node_id]) if name in known else {}
         if node_id in nodes:
             return read(nodes[node_id]).document_id
     return ""
 
 
 def _image(
-    service: QueryService, document_id: str, page: int, row: Mapping[str, Any]
+    store: Store, document_id: str, page: int, row: Mapping[str, Any]
 ) -> str | None:
-    if service.store.document(document_id) is None:
+    if store.document(document_id) is None:
         return None  # it was removed since the last run
-    if not service.has_pages(document_id):
+    if not has_page_images(store, document_id):
         return None
     boxes = [Box.model_validate(box) for box in row.get("boxes", ())]
     if not boxes and "start" in row:
-        pages = service.store.pages(document_id, [page])
+        pages = store.pages(document_id, [page])
         boxes = list(boxes_of_span(pages, row["start"], row["end"]))
     marks = format_boxes([box for box in boxes if box.page == page][:MAX_BOXES])
     path = f"/v1/documents/{quote(document_id, safe='')}/pages/{page}.jpg"

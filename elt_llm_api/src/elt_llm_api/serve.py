@@ -66,7 +66,7 @@ def run(
                 timeout_graceful_shutdown=STOP_SECONDS,
             )
         )
-        with keep_answering(), serving_commands(app.state.service, app.state.queue):
+        with keep_answering(), serving_commands(app.state.context, app.state.queue):
             started(server_url(sock))
             server.run(sockets=[sock])
     finally:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from starlette.types import Receive, Scope, Send
 
+from elt_llm_api.api_context import ApiContext
 from elt_llm_api.problems import problem
 from elt_llm_api.server.question_queue import QuestionQueue
-from elt_llm_api.service import QueryService
 from elt_llm_core.errors import ConfigError, installs
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ NOT_IMPLEMENTED = 501
 class McpEndpoint:
     """An ASGI application that answers requests of MCP clients."""
 
-    def __init__(self, service: QueryService, queue: QuestionQueue) -> None:
-        self._service = service
+    def __init__(self, context: ApiContext, queue: QuestionQueue) -> None:
+        self._context = context
         self._queue = queue
         self._manager: StreamableHTTPSessionManager | None = None
         self._runner: asyncio.Task[None] | None = None
@@ -73,7 +73,7 @@ class McpEndpoint:
 
         from elt_llm_api.mcp_server.tool_server import build_server  # noqa: PLC0415
 
-        server = build_server(self._service, self._queue)
+        server = build_server(self._context, self._queue)
         # Stateless, because no tool keeps anything between calls.
         server.streamable_http_app(
             stateless_http=True,

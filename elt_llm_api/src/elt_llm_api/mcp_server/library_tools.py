@@ -8,6 +8,7 @@ from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp_types import CallToolResult
 from pydantic import Field
 
+from elt_llm_api.api_context import ApiContext
 from elt_llm_api.document_text import TextPart, read_part, select_document
 from elt_llm_api.graph_schemas import GraphListing
 from elt_llm_api.mcp_server import contents
@@ -27,7 +28,15 @@ from elt_llm_api.schemas import (
     TableOut,
 )
 from elt_llm_api.server.question_queue import QuestionQueue
-from elt_llm_api.service import DEFAULT_PROFILE, QueryService
+from elt_llm_api.services.profile_registry import DEFAULT_PROFILE
+from elt_llm_api.services.redacted_answers import answer_question, find_passages
+from elt_llm_api.services.stored_documents import (
+    draw_page,
+    find_table,
+    has_page_images,
+    list_tables,
+    open_collections,
+)
 from elt_llm_core.errors import EltLlmError, NothingThereError
 from elt_llm_core.graph.graph_questions import GraphQuestions
 from elt_llm_core.graph.model_graph import ModelGraph
@@ -60,8 +69,9 @@ Cursor = Annotated[int, Field(ge=0, description="next_cursor of the previous cal
 class LibraryTools:
     """The tools over one data root. Each method becomes a tool with its name."""
 
-    def __init__(self, service: QueryService, queue: QuestionQueue) -> None:
-        self._service = service
+    def __init__(self, context: ApiContext, queue: QuestionQueue) -> None:
+        self._context = context
+        self._store = context.store
         self._queue = queue
 
     async def ask(
@@ -82,8 +92,9 @@ class LibraryTools:
         """
 
         def work() -> CallToolResult:
-            result = self._service.query(collections, question, profile, where)
-            return contents.answer_content(result, self._service.has_pages)
+            library = self._context.profiles.library(profile)
+            result = answer_question(library, question, collections, where=where)
+            return contents.answer_content(result, self._has_pages)
 
         return await self._run(work)
 
@@ -102,8 +113,11 @@ class LibraryTools:
         """
 
         def work() -> CallToolResult:
-            result = self._service.search(collections, question, limit, where)
-            return contents.search_content(result, self._service.has_pages)
+            library = self._context.profiles.library()
+            result = find_passages(
+                library, question, collections, limit=limit, where=where
+            )
+            return contents.search_content(result, self._has_pages)
 
         return await self._run(work)
 
@@ -128,11 +142,11 @@ class LibraryTools:
         """
 
         def work() -> CallToolResult:
-            store = self._service.store
+            store = self._store
             names = resolve_collections(store, collections)
             row = select_document(store, document, names)
             part = read_part(store, row, page=page, section=section, start=start)
-            return contents.part_content(part, self._service.has_pages)
+            return contents.part_content(part, self._has_pages)
 
         return await self._run(work)
 
@@ -148,9 +162,9 @@ class LibraryTools:
 
         def work() -> CallToolResult:
             if table:
-                relation = self._service.table(collection, table)
+                relation = find_table(self._store, collection, table)
                 return contents.tables_content(TableListing(table=relation))
-            relations = self._service.tables(collection)
+            relations = list_tables(self._store, collection)
             chosen, following = _page(relations, cursor)
             heads = [TableOut.of(one) for one in chosen]
             return contents.tables_content(
@@ -170,12 +184,12 @@ class LibraryTools:
 
         def work() -> CallToolResult:
             if not collection:
-                opened = self._service.open_collections()
+                opened = open_collections(self._store)
                 every = [CollectionOut.of(one) for one in opened]
                 return contents.collections_content(
                     CollectionListing(collections=every)
                 )
-            store = self._service.store
+            store = self._store
             name = resolve_collections(store, collection)[0]
             rows, following = _page(store.documents(name), cursor)
             one = CollectionListing(
@@ -201,14 +215,14 @@ class LibraryTools:
         """
 
         def work() -> CallToolResult:
-            rows = self._service.glossary(collections)
+            rows = self._context.views.glossary(collections)
             wanted = " ".join(term.split()).casefold()
             hits = [row for row in rows if wanted in row["term"].casefold()]
             hits.sort(key=lambda row: row["term"].casefold() != wanted)
             chosen, following = _page(hits, cursor)
             terms = [_make_term(row) for row in chosen]
             listed = TermListing(terms=terms, total=len(hits), next_cursor=following)
-            return contents.glossary_content(listed, self._service.has_pages)
+            return contents.glossary_content(listed, self._has_pages)
 
         return await self._run(work)
 
@@ -235,7 +249,7 @@ class LibraryTools:
         """
 
         def work() -> CallToolResult:
-            graph = self._service.graph(collections)
+            graph = self._context.views.graph(collections)
             if question:
                 answer = GraphQuestions(graph).answer(question)
                 return contents.graph_content(GraphListing(answer=answer))
@@ -248,16 +262,19 @@ class LibraryTools:
         try:
             number = int(page) if page.isdecimal() and len(page) < 8 else 0  # noqa: PLR2004 - pages of a document
             marks = parse_boxes(boxes, max(number, 1))
-            jpeg = self._service.page_image(document_id, number, marks, crop=True)
+            jpeg = draw_page(self._store, document_id, number, marks, crop=True)
             if jpeg is None:
                 raise NothingThereError("no picture: not a PDF, or no such page")
         except EltLlmError as error:
             raise ResourceError(error_text(error)) from error
         return jpeg
 
+    def _has_pages(self, document_id: str) -> bool:
+        return has_page_images(self._store, document_id)
+
     async def _run(self, work: Callable[[], T]) -> T:
         """Run the work in the queue; cancelling the task stops it."""
-        seconds = self._service.config.query.question_timeout
+        seconds = self._context.config.query.question_timeout
         try:
             return await self._queue.run(work, seconds)
         except EltLlmError as error:

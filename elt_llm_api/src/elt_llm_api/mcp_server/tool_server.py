@@ -9,10 +9,10 @@ from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import ValidationError
 from typing_extensions import override
 
+from elt_llm_api.api_context import ApiContext
 from elt_llm_api.mcp_server.contents import JPEG, PAGE_TEMPLATE
 from elt_llm_api.mcp_server.library_tools import LibraryTools
 from elt_llm_api.server.question_queue import QuestionQueue
-from elt_llm_api.service import QueryService
 
 NAME = "elt-llm"
 INSTRUCTIONS = (
@@ -53,11 +53,11 @@ class ToolServer(MCPServer[Any]):
             raise
 
 
-def build_server(service: QueryService, queue: QuestionQueue) -> ToolServer:
+def build_server(context: ApiContext, queue: QuestionQueue) -> ToolServer:
     """Build the server with its seven tools and the template of page pictures.
 
     Args:
-        service: The service that does the work.
+        context: The documents and what answers from them.
         queue: The queue that the tools share with all other questions.
     """
     server = ToolServer(
@@ -68,7 +68,7 @@ def build_server(service: QueryService, queue: QuestionQueue) -> ToolServer:
         log_level="WARNING",
         subscriptions=False,
     )
-    tools = LibraryTools(service, queue)
+    tools = LibraryTools(context, queue)
     methods = (
         *(tools.ask, tools.search, tools.read),
         *(tools.tables, tools.collections, tools.glossary),

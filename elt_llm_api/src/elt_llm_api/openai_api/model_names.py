@@ -5,8 +5,9 @@ from typing import NamedTuple
 from pydantic import Field
 
 from elt_llm_api.schemas import Wire
-from elt_llm_api.service import QueryService
+from elt_llm_api.services.profile_registry import ProfileRegistry
 from elt_llm_core.errors import NothingThereError, suggest
+from elt_llm_core.store import Store
 
 OWNER = "elt_llm"
 
@@ -35,16 +36,18 @@ class ModelList(Wire):
     data: list[ModelOut]
 
 
-def list_models(service: QueryService) -> list[ModelOut]:
+def list_models(profiles: ProfileRegistry, store: Store) -> list[ModelOut]:
     """Return a model for each profile that lacks nothing, and each of its collections.
 
     Args:
-        service: Knows the profiles and the collections.
+        profiles: The profiles.
+        store: The data root with the collections.
     """
-    cards = service.collections()
+    cards = store.collections()
     models = []
-    for profile in service.profiles():
-        if profile in service.incomplete_profiles():
+    incomplete = profiles.incomplete()
+    for profile in profiles.names():
+        if profile in incomplete:
             continue
         models.append(ModelOut(id=profile, name=f"All documents ({profile})"))
         models += [
@@ -54,16 +57,16 @@ def list_models(service: QueryService) -> list[ModelOut]:
     return models
 
 
-def find_model(service: QueryService, name: str) -> ModelOut:
+def find_model(profiles: ProfileRegistry, store: Store, name: str) -> ModelOut:
     """Return the model with a name. Raises NothingThereError."""
-    models = {model.id: model for model in list_models(service)}
+    models = {model.id: model for model in list_models(profiles, store)}
     if name not in models:
         known = suggest(name, models)
         raise NothingThereError(f"the model {name[:200]!r} does not exist", known)
     return models[name]
 
 
-def resolve_model(service: QueryService, name: str) -> AskedModel:
+def resolve_model(profiles: ProfileRegistry, store: Store, name: str) -> AskedModel:
     """Return the profile and the collections of a model. Raises NothingThereError."""
-    profile, _, collection = find_model(service, name).id.partition("/")
+    profile, _, collection = find_model(profiles, store, name).id.partition("/")
     return AskedModel(profile, (collection,) if collection else ())

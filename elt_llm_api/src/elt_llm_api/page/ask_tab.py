@@ -1,15 +1,18 @@
 """The tab for questions."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import gradio as gr
 
+from elt_llm_api.api_context import ApiContext
 from elt_llm_api.page import answer_html, list_html
 from elt_llm_api.page.addresses import PageAddress, RecentAnswer, RecentAnswers
 from elt_llm_api.problems import describe, redact_config_error
 from elt_llm_api.server.question_queue import QuestionQueue, Ticket
-from elt_llm_api.service import DEFAULT_PROFILE, QueryService
+from elt_llm_api.services.derived_views import collection_states
+from elt_llm_api.services.profile_registry import DEFAULT_PROFILE
+from elt_llm_api.services.redacted_answers import answer_question
 from elt_llm_core.errors import EltLlmError
 from elt_llm_core.results import QueryResult
 
@@ -23,9 +26,12 @@ class AskTab:
     """Question, collections, profile, answer and sources."""
 
     def __init__(
-        self, service: QueryService, queue: QuestionQueue, page_url: answer_html.PageUrl
+        self, context: ApiContext, queue: QuestionQueue, page_url: answer_html.PageUrl
     ) -> None:
-        self.service = service
+        self._config = context.config
+        self._store = context.store
+        self._profiles = context.profiles
+        self._views = context.views
         self.queue = queue
         self._page_url = page_url
         self._asking: dict[str, Ticket] = {}
@@ -60,7 +66,7 @@ class AskTab:
             self._ask,
             self._asked,
             self._shown,
-            concurrency_limit=self.service.config.api.questions_at_once,
+            concurrency_limit=self._config.api.questions_at_once,
             **EVENT,
         )
         self.chosen.input(self._examples, self.chosen, self.start, **EVENT)
@@ -89,7 +95,7 @@ class AskTab:
         A question without a cached answer is asked again if no language model is
         needed; otherwise it is only filled in.
         """
-        able = self.service.profiles()
+        able = self._profiles.names()
         kept = self._fresh(address.answer)
         if kept is not None:
             address = _address(kept, address.answer)
@@ -112,7 +118,7 @@ class AskTab:
             self._ask_again,
             [self._again, *self._asked],
             self._shown,
-            concurrency_limit=self.service.config.api.questions_at_once,
+            concurrency_limit=self._config.api.questions_at_once,
             **EVENT,
         )
 
@@ -125,7 +131,7 @@ class AskTab:
     def _beginning(self, address: PageAddress, wrong: bool) -> str:
         """Render what the page shows before a question is asked."""
         try:
-            known = {card.name for card in self.service.collections()}
+            known = {card.name for card in self._store.collections()}
         except EltLlmError as error:
             return list_html.render_error(describe(error))
         lost = [name for name in address.collections if name not in known]
@@ -136,27 +142,28 @@ class AskTab:
     def _examples(self, chosen: Sequence[str]) -> str:
         """Render questions to begin with, or how to add documents if there are none."""
         try:
-            if not self.service.collections():
+            if not self._store.collections():
                 return list_html.render_empty()
-            return list_html.render_examples(self.service.examples(chosen))
+            return list_html.render_examples(self._views.examples(chosen))
         except EltLlmError as error:
             return list_html.render_error(describe(error))
 
     def _about(self, profile: str) -> str:
         """Render what each profile does, needs and lacks, the chosen one first."""
-        missing = self.service.incomplete_profiles()
+        missing = self._profiles.incomplete()
         lacking = {name: redact_config_error(missing[name]) for name in missing}
-        return list_html.render_profiles(self.service.notes(), profile, lacking)
+        return list_html.render_profiles(self._profiles.notes(), profile, lacking)
 
     def _costs_nothing(self, profile: str) -> bool:
-        return self.service.profile_config(profile).models.llm_strategy == "none"
+        return self._profiles.config_of(profile).models.llm_strategy == "none"
 
     def _fresh(self, key: str) -> RecentAnswer | None:
         """Return the recent answer, unless one of its collections has changed."""
         kept = self._kept.get(key) if key else None
-        if kept is None or kept.states != self.service.states(tuple(kept.states)):
+        if kept is None:
             return None
-        return kept
+        states = collection_states(self._store, tuple(kept.states))
+        return kept if kept.states == states else None
 
     def _ask_again(
         self,
@@ -183,7 +190,7 @@ class AskTab:
             return
         yield "", list_html.render_waiting("Looking through the documents…"), ""
         try:
-            known = {card.name for card in self.service.collections()}
+            known = {card.name for card in self._store.collections()}
             # If all are chosen, none is named, so another embedder's collection is left
             # out.
             names = () if known <= {*chosen} else tuple(chosen)
@@ -196,11 +203,12 @@ class AskTab:
     def _query(
         self, question: str, names: tuple[str, ...], profile: str, request: gr.Request
     ) -> RecentAnswer:
-        query = self.service.profile_config(profile).query
-        states = self.service.states(names)
-        work: Callable[[], QueryResult] = lambda: self.service.query(  # noqa: E731
-            names, question, profile
-        )
+        query = self._profiles.config_of(profile).query
+        states = collection_states(self._store, names)
+
+        def work() -> QueryResult:
+            return answer_question(self._profiles.library(profile), question, names)
+
         ticket, outcome = self.queue.submit(work, query.question_timeout)
         session = str(request.session_hash)
         self._asking[session] = ticket

@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from pydantic import SecretStr
 from starlette.datastructures import QueryParams
 
+from elt_llm_api.api_context import ApiContext
 from elt_llm_api.job_registry import Job, JobRegistry
 from elt_llm_api.page import list_html
 from elt_llm_api.page.addresses import PageAddress
@@ -21,7 +22,8 @@ from elt_llm_api.page.workspace_pages import PAGES
 from elt_llm_api.page_boxes import MAX_BOXES
 from elt_llm_api.problems import describe
 from elt_llm_api.server.question_queue import QuestionQueue
-from elt_llm_api.service import QueryService
+from elt_llm_api.services.collection_edits import check_writable
+from elt_llm_api.services.stored_documents import has_page_images
 from elt_llm_api.uploads import Upload, check_upload_names, move_uploads
 from elt_llm_core.errors import EltLlmError, UsageError
 from elt_llm_core.identifiers import collection_id
@@ -36,7 +38,6 @@ MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace")
 def mount(app: FastAPI, page: "GradioPage", path: str) -> None:
     """Mount the page under `path` of `app`."""
     blocks = page.build()
-    service = page.service
     blocks.queue(default_concurrency_limit=2, max_size=32)
     gr.mount_gradio_app(
         app,
@@ -44,7 +45,7 @@ def mount(app: FastAPI, page: "GradioPage", path: str) -> None:
         path=path,
         allowed_paths=[],
         show_error=False,
-        max_file_size=f"{service.config.api.max_upload_mb}mb",
+        max_file_size=f"{page.max_upload_mb}mb",
         footer_links=[],
         run_history=False,
         ssr_mode=False,
@@ -60,13 +61,15 @@ class GradioPage:
     """The tabs and their events."""
 
     def __init__(
-        self, service: QueryService, jobs: JobRegistry, queue: QuestionQueue
+        self, context: ApiContext, jobs: JobRegistry, queue: QuestionQueue
     ) -> None:
-        self.service = service
+        self.max_upload_mb = context.config.api.max_upload_mb
+        self._store = context.store
+        self._runner = context.runner
         self.jobs = jobs
-        self.ask = AskTab(service, queue, self._page_url)
-        self.products = ProductsTab(service, jobs)
-        self.tables = TablesTab(service)
+        self.ask = AskTab(context, queue, self._page_url)
+        self.products = ProductsTab(context.runner, jobs)
+        self.tables = TablesTab(context.store)
 
     def build(self) -> gr.Blocks:
         """The whole page."""
@@ -144,8 +147,8 @@ class GradioPage:
         Collections that were not `known` yet are selected too.
         """
         try:
-            cards = self.service.collections()
-            rows = {c.name: self.service.store.documents(c.name) for c in cards}
+            cards = self._store.collections()
+            rows = {c.name: self._store.documents(c.name) for c in cards}
         except EltLlmError as error:
             failed = list_html.render_error(describe(error))
             return [*[gr.skip()] * 5, failed]
@@ -190,10 +193,10 @@ class GradioPage:
             raise UsageError("only files that were sent to this page can be added")
         names = check_upload_names([path.name for path in paths])
         uploads = [Upload(n, path) for n, path in zip(names, paths, strict=True)]
-        self.service.check_writable()
+        check_writable(self._store)
         return self.jobs.submit(
             "ingest",
-            lambda folder, progress: self.service.ingest(
+            lambda folder, progress: self._runner.ingest(
                 collection, move_uploads(uploads, folder), progress, password
             ),
         )
@@ -201,7 +204,7 @@ class GradioPage:
     def _page_url(
         self, document_id: str, page: int, boxes: Sequence[Box]
     ) -> str | None:
-        if not self.service.has_pages(document_id):
+        if not has_page_images(self._store, document_id):
             return None
         shown = boxes[:MAX_BOXES]
         marks = ";".join(f"{b.left},{b.top},{b.right},{b.bottom}" for b in shown)

@@ -10,8 +10,10 @@ from elt_llm_api.page import list_html
 from elt_llm_api.page.ask_tab import EVENT, Components
 from elt_llm_api.problems import describe
 from elt_llm_api.products import PRODUCTS, read_product
-from elt_llm_api.service import QueryService
+from elt_llm_api.services.job_runner import JobRunner
+from elt_llm_api.services.stored_documents import find_table, list_tables
 from elt_llm_core.errors import EltLlmError
+from elt_llm_core.store import Store
 
 POLL_SECONDS = 0.25  # often enough for progress to look continuous
 
@@ -27,8 +29,8 @@ def watch_job(job: Job) -> Iterator[str]:
 class ProductsTab:
     """Builds a glossary, a catalogue or a coverage report, and shows it."""
 
-    def __init__(self, service: QueryService, jobs: JobRegistry) -> None:
-        self._service = service
+    def __init__(self, runner: JobRunner, jobs: JobRegistry) -> None:
+        self._runner = runner
         self._jobs = jobs
 
     def build(self) -> Components:
@@ -63,7 +65,7 @@ class ProductsTab:
         self, kind: str, chosen: Sequence[str], model: Sequence[str]
     ) -> Iterator[tuple[str, str]]:
         try:
-            work = self._service.product(kind, chosen, model)
+            work = self._runner.product(kind, chosen, model)
             job = self._jobs.submit(kind, work)
         except EltLlmError as error:
             yield list_html.render_error(describe(error)), ""
@@ -79,8 +81,8 @@ class ProductsTab:
 class TablesTab:
     """The tables of a collection, one shown at a time."""
 
-    def __init__(self, service: QueryService) -> None:
-        self._service = service
+    def __init__(self, store: Store) -> None:
+        self._store = store
 
     def build(self) -> gr.Dropdown:
         """Lay the tab out. Returns the choice of the collection."""
@@ -117,7 +119,7 @@ class TablesTab:
         if not collection:
             return gr.update(choices=[], value=None), ""
         try:
-            relations = self._service.tables(collection)
+            relations = list_tables(self._store, collection)
         except EltLlmError as error:
             return gr.update(choices=[], value=None), list_html.render_error(
                 describe(error)
@@ -134,7 +136,7 @@ class TablesTab:
         if not (collection and table):
             return hidden, gr.skip()
         try:
-            relation = self._service.table(collection, table)
+            relation = find_table(self._store, collection, table)
         except EltLlmError as error:
             return hidden, list_html.render_error(describe(error))
         is_long = len(relation.rows) > list_html.ROWS_WITHOUT_FILTER
@@ -146,7 +148,7 @@ class TablesTab:
         if not (collection and table):
             return gr.skip()
         try:
-            relation = self._service.table(collection, table)
+            relation = find_table(self._store, collection, table)
         except EltLlmError as error:
             return list_html.render_error(describe(error))
         return list_html.render_relation(relation, words)

@@ -1,4 +1,4 @@
-"""The HTTP routes, which only convert data; `QueryService` does the work."""
+"""The HTTP routes, which only convert data; `elt_llm_api.services` does the work."""
 
 from fastapi import APIRouter
 

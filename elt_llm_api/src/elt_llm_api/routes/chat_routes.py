@@ -13,13 +13,16 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from elt_llm_api.chat_schemas import ChatIn
 from elt_llm_api.chat_turns import ChatTurn, Work
 from elt_llm_api.routes.dependencies import (
+    Config,
     Owner,
+    Profiles,
     Questions,
-    Service,
     Turns,
     problems,
 )
-from elt_llm_api.service import QueryService
+from elt_llm_api.services.profile_registry import ProfileRegistry
+from elt_llm_api.services.redacted_answers import answer_message
+from elt_llm_core.config.loader import RagConfig
 from elt_llm_query.conversation.turn import ChatResult
 from elt_llm_query.step_events import Watch
 
@@ -35,10 +38,10 @@ LastEvent = Annotated[
 
 @router.post("", operation_id="chat", responses=PROBLEMS, response_model=ChatResult)
 async def chat(
-    body: ChatIn, service: Service, queue: Questions, owner: Owner, request: Request
+    body: ChatIn, profiles: Profiles, queue: Questions, owner: Owner, request: Request
 ) -> Response:
     """Answer a message and store it in its conversation; follow-ups are resolved."""
-    work, seconds = await to_thread.run_sync(_prepare, body, service, owner)
+    work, seconds = await to_thread.run_sync(_prepare, body, profiles, owner)
     text = await queue.answer(
         lambda: work(None).model_dump_json(), seconds, request.receive
     )
@@ -46,19 +49,20 @@ async def chat(
 
 
 @asynccontextmanager
-async def _reading(turn: ChatTurn, service: QueryService) -> AsyncIterator[None]:
+async def _reading(turn: ChatTurn, config: RagConfig) -> AsyncIterator[None]:
     """Count a reader for as long as its request lasts.
 
     A dependency counts instead of the event generator, because FastAPI does not close
     that generator if the client disconnects while an event is being sent.
     """
-    with turn.reading(service.config.api.reconnect_seconds):
+    with turn.reading(config.api.reconnect_seconds):
         yield
 
 
 async def _begin(
     body: ChatIn,
-    service: Service,
+    profiles: Profiles,
+    config: Config,
     turns: Turns,
     owner: Owner,
     last_event_id: LastEvent = "",
@@ -67,13 +71,13 @@ async def _begin(
     if known := _EVENT_ID.fullmatch(last_event_id):
         turn, after = turns.find(known[1], owner), int(known[2])
     else:
-        work, seconds = await to_thread.run_sync(_prepare, body, service, owner)
+        work, seconds = await to_thread.run_sync(_prepare, body, profiles, owner)
         turn, after = turns.begin(owner, work, seconds), 0
         with suppress(TimeoutError):
             await asyncio.wait_for(anext(turn.events.follow()), QUICK_SECONDS)
         if turn.failure is not None:
             raise turn.failure
-    async with _reading(turn, service):
+    async with _reading(turn, config):
         yield turn, after
 
 
@@ -105,11 +109,11 @@ OneTurn = Annotated[ChatTurn, Depends(_turn)]
 
 
 async def _read(
-    turn: OneTurn, service: Service, last_event_id: LastEvent = ""
+    turn: OneTurn, config: Config, last_event_id: LastEvent = ""
 ) -> AsyncIterator[tuple[ChatTurn, int]]:
     """Find a turn and the event after which a reader resumes."""
     known = _EVENT_ID.fullmatch(last_event_id)
-    async with _reading(turn, service):
+    async with _reading(turn, config):
         yield turn, int(known[2]) if known else 0
 
 
@@ -145,18 +149,17 @@ async def _events(turn: ChatTurn, after: int) -> AsyncIterator[ServerSentEvent]:
         )
 
 
-def _prepare(body: ChatIn, service: QueryService, owner: str) -> tuple[Work, float]:
+def _prepare(body: ChatIn, profiles: ProfileRegistry, owner: str) -> tuple[Work, float]:
     """Return the function that answers a message, and its time limit."""
-    config = service.profile_config(body.profile, body.models)
+    config = profiles.config_of(body.profile, body.models)
 
     def work(watch: Watch | None) -> ChatResult:
-        return service.chat(
+        return answer_message(
+            profiles.library(body.profile, body.models),
             body.message,
-            body.conversation_id or "",
             body.collections,
+            conversation=body.conversation_id or "",
             owner=owner,
-            profile=body.profile,
-            models=body.models,
             where=body.where,
             limits=body.limits,
             watch=watch,

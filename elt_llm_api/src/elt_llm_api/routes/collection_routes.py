@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
-from elt_llm_api.routes.dependencies import Jobs, Service, problems
+from elt_llm_api.routes.dependencies import Data, Jobs, problems
 from elt_llm_api.schemas import (
     CollectionList,
     CollectionOut,
@@ -14,6 +14,9 @@ from elt_llm_api.schemas import (
     TableList,
     TableOut,
 )
+from elt_llm_api.services import stored_documents
+from elt_llm_api.services.collection_edits import change, remove
+from elt_llm_api.services.stored_documents import find_table, open_collections
 from elt_llm_core.tables import Relation
 
 router = APIRouter(prefix="/v1/collections", tags=["collections"])
@@ -21,17 +24,15 @@ Name = Annotated[str, Path(max_length=200, examples=["handbook"])]
 
 
 @router.get("", operation_id="list_collections")
-def list_collections(service: Service) -> CollectionList:
+def list_collections(store: Data) -> CollectionList:
     """Every collection, with the state of its index."""
-    return CollectionList(
-        data=[CollectionOut.of(c) for c in service.open_collections()]
-    )
+    return CollectionList(data=[CollectionOut.of(c) for c in open_collections(store)])
 
 
 @router.get("/{name}", operation_id="get_collection", responses=problems(404, 422))
-def get_collection(name: Name, service: Service) -> CollectionOut:
+def get_collection(name: Name, store: Data) -> CollectionOut:
     """One collection, with the state of its index."""
-    return CollectionOut.of(service.store.open(name))
+    return CollectionOut.of(store.open(name))
 
 
 @router.delete(
@@ -40,22 +41,22 @@ def get_collection(name: Name, service: Service) -> CollectionOut:
     status_code=204,
     responses=problems(404, 409, 422),
 )
-def remove_collection(name: Name, service: Service, jobs: Jobs) -> None:
+def remove_collection(name: Name, store: Data, jobs: Jobs) -> None:
     """Remove a collection with its documents and indexes."""
     jobs.check_idle()
-    service.remove(name)
+    remove(store, name)
 
 
 @router.patch(
     "/{name}", operation_id="rename_collection", responses=problems(404, 409, 422)
 )
 def rename_collection(
-    name: Name, body: Renaming, service: Service, jobs: Jobs
+    name: Name, body: Renaming, store: Data, jobs: Jobs
 ) -> CollectionOut:
     """Change a collection's title or priority; its id stays."""
     jobs.check_idle()
-    service.change(name, body.title, body.priority)
-    return CollectionOut.of(service.store.open(name))
+    change(store, name, body.title, body.priority)
+    return CollectionOut.of(store.open(name))
 
 
 @router.get(
@@ -63,14 +64,14 @@ def rename_collection(
 )
 def list_documents(
     name: Name,
-    service: Service,
+    store: Data,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     cursor: Annotated[
         int, Query(ge=0, description="next_cursor of the previous page")
     ] = 0,
 ) -> DocumentList:
     """The documents of a collection, by source and part."""
-    rows = service.store.documents(service.store.card(name).name)
+    rows = store.documents(store.card(name).name)
     end = cursor + limit
     return DocumentList(
         data=[DocumentOut.of(row) for row in rows[cursor:end]],
@@ -82,14 +83,14 @@ def list_documents(
 @router.get("/{name}/tables", operation_id="list_tables", responses=problems(404, 422))
 def list_tables(
     name: Name,
-    service: Service,
+    store: Data,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     cursor: Annotated[
         int, Query(ge=0, description="next_cursor of the previous page")
     ] = 0,
 ) -> TableList:
     """The tables of a collection, in the order of its documents, without their rows."""
-    relations = service.tables(name)
+    relations = stored_documents.list_tables(store, name)
     end = cursor + limit
     return TableList(
         data=[TableOut.of(one) for one in relations[cursor:end]],
@@ -104,7 +105,7 @@ def list_tables(
     responses=problems(404, 422),
 )
 def get_table(
-    name: Name, table_id: Annotated[str, Path(max_length=100)], service: Service
+    name: Name, table_id: Annotated[str, Path(max_length=100)], store: Data
 ) -> Relation:
     """One table with its rows; each cell has its text, value and place."""
-    return service.table(name, table_id)
+    return find_table(store, name, table_id)

@@ -11,7 +11,7 @@ from elt_llm_api.chat_schemas import (
     ConversationPatch,
     UndoOut,
 )
-from elt_llm_api.routes.dependencies import Owner, Service, problems
+from elt_llm_api.routes.dependencies import Data, Owner, problems
 from elt_llm_query.conversation.export import ENDINGS, export_conversation
 
 router = APIRouter(prefix="/v1/conversations", tags=["chat"])
@@ -26,7 +26,7 @@ TYPES = {
 
 @router.get("", operation_id="list_conversations")
 def list_conversations(
-    service: Service,
+    store: Data,
     owner: Owner,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     cursor: Annotated[
@@ -35,7 +35,7 @@ def list_conversations(
 ) -> ConversationList:
     """Your conversations, the most recently used first."""
     end = cursor + limit
-    rows = service.store.conversations.by_owner(owner, end + 1)
+    rows = store.conversations.by_owner(owner, end + 1)
     more = end < len(rows)
     return ConversationList(
         data=list(rows[cursor:end]), has_more=more, next_cursor=end if more else None
@@ -44,21 +44,21 @@ def list_conversations(
 
 @router.get("/{conversation_id}", operation_id="get_conversation", responses=PROBLEMS)
 def get_conversation(
-    conversation_id: Key, service: Service, owner: Owner
+    conversation_id: Key, store: Data, owner: Owner
 ) -> ConversationOut:
     """A conversation with its messages and their citations."""
-    return ConversationOut.of(service.store.conversations.read(conversation_id, owner))
+    return ConversationOut.of(store.conversations.read(conversation_id, owner))
 
 
 @router.patch(
     "/{conversation_id}", operation_id="rename_conversation", responses=PROBLEMS
 )
 def rename_conversation(
-    conversation_id: Key, body: ConversationPatch, service: Service, owner: Owner
+    conversation_id: Key, body: ConversationPatch, store: Data, owner: Owner
 ) -> ConversationOut:
     """Change the title of a conversation."""
-    service.store.conversations.rename(conversation_id, owner, body.title)
-    return get_conversation(conversation_id, service, owner)
+    store.conversations.rename(conversation_id, owner, body.title)
+    return get_conversation(conversation_id, store, owner)
 
 
 @router.delete(
@@ -67,15 +67,15 @@ def rename_conversation(
     status_code=204,
     responses=PROBLEMS,
 )
-def delete_conversation(conversation_id: Key, service: Service, owner: Owner) -> None:
+def delete_conversation(conversation_id: Key, store: Data, owner: Owner) -> None:
     """Delete a conversation; the next purge erases its bytes."""
-    service.store.conversations.delete(conversation_id, owner)
+    store.conversations.delete(conversation_id, owner)
 
 
 @router.post("/{conversation_id}/undo", operation_id="undo_turn", responses=PROBLEMS)
-def undo_turn(conversation_id: Key, service: Service, owner: Owner) -> UndoOut:
+def undo_turn(conversation_id: Key, store: Data, owner: Owner) -> UndoOut:
     """Remove the last question and its answer, to ask it again or differently."""
-    return UndoOut(message=service.store.conversations.undo(conversation_id, owner))
+    return UndoOut(message=store.conversations.undo(conversation_id, owner))
 
 
 @router.get(
@@ -87,11 +87,11 @@ def undo_turn(conversation_id: Key, service: Service, owner: Owner) -> UndoOut:
 def export(
     conversation_id: Key,
     form: Annotated[str, Path(pattern="^(markdown|html|bibtex)$")],
-    service: Service,
+    store: Data,
     owner: Owner,
 ) -> Response:
     """A conversation as a file for saving."""
-    conversation = service.store.conversations.read(conversation_id, owner)
+    conversation = store.conversations.read(conversation_id, owner)
     text = export_conversation(conversation, form)
     ending = next(end for end, name in ENDINGS.items() if name == form)
     name = f'attachment; filename="{conversation_id}{ending}"'

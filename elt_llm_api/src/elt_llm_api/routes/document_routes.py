@@ -17,9 +17,15 @@ from elt_llm_api.document_pages import (
     search_text,
 )
 from elt_llm_api.page_boxes import parse_boxes
-from elt_llm_api.routes.dependencies import Jobs, Service, problems
+from elt_llm_api.routes.dependencies import Data, Jobs, Opened, problems
 from elt_llm_api.schemas import DocumentOut, Renaming, Wire
-from elt_llm_api.service import PDF
+from elt_llm_api.services.collection_edits import change, remove
+from elt_llm_api.services.stored_documents import (
+    PDF,
+    draw_page,
+    find_document,
+    has_page_images,
+)
 from elt_llm_core.errors import NothingThereError, UsageError
 from elt_llm_core.results import Box
 
@@ -46,9 +52,9 @@ class PageView(Wire):
 
 
 @router.get("", operation_id="get_document", responses=problems(404, 422))
-def get_document(document_id: DocumentId, service: Service) -> DocumentOut:
+def get_document(document_id: DocumentId, store: Data) -> DocumentOut:
     """One document, without its text."""
-    return DocumentOut.of(service.document(document_id))
+    return DocumentOut.of(find_document(store, document_id))
 
 
 @router.get(
@@ -57,31 +63,33 @@ def get_document(document_id: DocumentId, service: Service) -> DocumentOut:
 def page_blocks(
     document_id: DocumentId,
     number: Annotated[int, Path(ge=1, le=1_000_000, examples=[1])],
-    service: Service,
+    store: Data,
+    opened: Opened,
 ) -> PageOut:
     """A page's blocks with their kinds, texts and boxes.
 
     A document without pages is cut into screens of 60 blocks.
     """
-    opened = service.opened.get(service.document(document_id))
-    has_image = service.has_pages(document_id)
-    return read_page(service.store, opened, number, has_image=has_image)
+    document = opened.get(find_document(store, document_id))
+    has_image = has_page_images(store, document_id)
+    return read_page(store, document, number, has_image=has_image)
 
 
 @router.get("/outline", operation_id="get_outline", responses=problems(404, 422))
-def outline(document_id: DocumentId, service: Service) -> Outline:
+def outline(document_id: DocumentId, store: Data, opened: Opened) -> Outline:
     """The headings of a document with their pages."""
-    return read_outline(service.opened.get(service.document(document_id)))
+    return read_outline(opened.get(find_document(store, document_id)))
 
 
 @router.get("/find", operation_id="find_in_document", responses=problems(404, 422))
 def find_in_document(
     document_id: DocumentId,
     words: Annotated[str, Query(min_length=1, max_length=400, examples=["fee"])],
-    service: Service,
+    store: Data,
+    opened: Opened,
 ) -> MatchList:
     """Where words occur in a document, ignoring case and spacing."""
-    return search_text(service.opened.get(service.document(document_id)), words)
+    return search_text(opened.get(find_document(store, document_id)), words)
 
 
 @router.delete(
@@ -90,22 +98,22 @@ def find_in_document(
     status_code=204,
     responses=problems(404, 409, 422),
 )
-def remove_document(document_id: DocumentId, service: Service, jobs: Jobs) -> None:
+def remove_document(document_id: DocumentId, store: Data, jobs: Jobs) -> None:
     """Remove a document from its collection; searches stop finding it at once."""
-    row = service.document(document_id)
+    row = find_document(store, document_id)
     jobs.check_idle()
-    service.remove(row.collection, row)
+    remove(store, row.collection, row)
 
 
 @router.patch("", operation_id="rename_document", responses=problems(404, 409, 422))
 def rename_document(
-    document_id: DocumentId, body: Renaming, service: Service, jobs: Jobs
+    document_id: DocumentId, body: Renaming, store: Data, jobs: Jobs
 ) -> DocumentOut:
     """Change a document's priority, or its title until its file is read again."""
-    row = service.document(document_id)
+    row = find_document(store, document_id)
     jobs.check_idle()
-    service.change(row.collection, body.title, body.priority, row)
-    return DocumentOut.of(service.document(document_id))
+    change(store, row.collection, body.title, body.priority, row)
+    return DocumentOut.of(find_document(store, document_id))
 
 
 @router.get(
@@ -114,10 +122,10 @@ def rename_document(
     responses=problems(404, 422),
     response_class=Response,
 )
-def content(document_id: DocumentId, service: Service) -> Response:
+def content(document_id: DocumentId, store: Data) -> Response:
     """The original file."""
-    row = service.store.document(document_id)
-    data = service.store.original(document_id) if row else None
+    row = store.document(document_id)
+    data = store.original(document_id) if row else None
     if row is None or data is None:
         raise NothingThereError("no such document, or its file was not kept")
     shown = row.mime in INLINE
@@ -144,11 +152,11 @@ def page_image(
     number: Annotated[int, Path(ge=1, le=1_000_000)],
     view: Annotated[PageView, Query()],
     request: Request,
-    service: Service,
+    store: Data,
 ) -> Response:
     """A page as a JPEG with the boxes marked."""
     marks = _boxes(view.boxes, number)
-    row = service.store.document(document_id)
+    row = store.document(document_id)
     key = f"{row.sha256 if row else ''}|{number}|{view.model_dump_json()}"
     tag = f'"{hashlib.sha256(key.encode()).hexdigest()[:32]}"'
     # Revalidated each time, because the next edition of a document has the same
@@ -156,8 +164,8 @@ def page_image(
     headers = {"etag": tag, "cache-control": "private, no-cache"}
     if row is not None and request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
-    jpeg = service.page_image(
-        document_id, number, marks, scale=view.scale, crop=view.crop
+    jpeg = draw_page(
+        store, document_id, number, marks, scale=view.scale, crop=view.crop
     )
     if jpeg is None:
         raise NothingThereError("no picture of that page: not a PDF, or no such page")

@@ -6,9 +6,9 @@ from urllib.parse import quote
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from elt_llm_api.routes.dependencies import Service, problems
+from elt_llm_api.routes.dependencies import Config, Data, problems
 from elt_llm_api.schemas import Wire
-from elt_llm_api.service import QueryService
+from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.errors import (
     ConfigError,
     ExchangeError,
@@ -24,6 +24,7 @@ from elt_llm_core.product_exports import (
     load_exporter,
     parse_options,
 )
+from elt_llm_core.store import Store
 
 router = APIRouter(prefix="/v1/exports", tags=["exports"])
 Format = Annotated[str, Path(max_length=100, examples=["purview_classic"])]
@@ -74,9 +75,9 @@ Asked = Annotated[ExportQuery, Query()]
 
 
 @router.get("", operation_id="list_exports")
-def list_exports(service: Service) -> FormatList:
+def list_exports(config: Config) -> FormatList:
     """The export formats of products, with the fields of each."""
-    allow = service.config.allowed_plugins()
+    allow = config.allowed_plugins()
     return FormatList(data=load_exporter(allow).formats(allow))
 
 
@@ -86,9 +87,11 @@ def list_exports(service: Service) -> FormatList:
     responses=problems(404, 422),
     response_class=Response,
 )
-def export_product(format_name: Format, asked: Asked, service: Service) -> Response:
+def export_product(
+    format_name: Format, asked: Asked, config: Config, store: Data
+) -> Response:
     """A product as a file for another catalogue; 422 if that would refuse it."""
-    made = _export(service, format_name, asked)
+    made = _export(config, store, format_name, asked)
     refused = [one.sentence() for one in made.report.problems if one.is_error]
     if refused:
         raise ExchangeError(
@@ -104,9 +107,11 @@ def export_product(format_name: Format, asked: Asked, service: Service) -> Respo
 @router.get(
     "/{format_name}/check", operation_id="check_export", responses=problems(404, 422)
 )
-def check_export(format_name: Format, asked: Asked, service: Service) -> ExportCheck:
+def check_export(
+    format_name: Format, asked: Asked, config: Config, store: Data
+) -> ExportCheck:
     """Values that the target would refuse, and lost fields; writes nothing."""
-    made = _export(service, format_name, asked)
+    made = _export(config, store, format_name, asked)
     report = made.report.model_copy(update={"action": "check"})
     return ExportCheck(
         file_name=made.file_name,
@@ -117,19 +122,21 @@ def check_export(format_name: Format, asked: Asked, service: Service) -> ExportC
     )
 
 
-def _export(service: QueryService, name: str, asked: ExportQuery) -> ExportedFile:
-    allow = service.config.allowed_plugins()
+def _export(
+    config: RagConfig, store: Store, name: str, asked: ExportQuery
+) -> ExportedFile:
+    allow = config.allowed_plugins()
     request = ExportRequest(
         format=name,
         product=asked.product,
-        collections=tuple(service.store.card(one).name for one in asked.collection),
+        collections=tuple(store.card(one).name for one in asked.collection),
         name=asked.name,
         statuses=tuple(asked.status),
         leave_out=asked.leave_out,
         options=parse_options(asked.option),
     )
     try:
-        return load_exporter(allow).export(service.store, request, allow)
+        return load_exporter(allow).export(store, request, allow)
     except UnknownStrategyError as error:
         raise NothingThereError(error.message, error.hint) from error
     except ConfigError as error:  # a wrong option is an error of the request

@@ -11,7 +11,7 @@ from elt_llm_api.graph_schemas import (
     PathList,
     RelationList,
 )
-from elt_llm_api.routes.dependencies import Service, problems
+from elt_llm_api.routes.dependencies import Views, problems
 from elt_llm_core.graph.diagram import DiagramScope, ModelDiagram, draw_diagram
 from elt_llm_core.graph.drawing import mermaid_text, svg_text
 from elt_llm_core.graph.graph_questions import GraphQuestions
@@ -37,7 +37,7 @@ DRAWERS = {"svg": (svg_text, "image/svg+xml"), "mmd": (mermaid_text, "text/plain
 
 
 def _graph(
-    service: Service,
+    views: Views,
     collection: Annotated[
         list[str],
         Query(
@@ -45,7 +45,7 @@ def _graph(
         ),
     ] = [],  # noqa: B006 - FastAPI copies defaults into a schema
 ) -> ModelGraph:
-    return service.graph(collection)
+    return views.graph(collection)
 
 
 Graph = Annotated[ModelGraph, Depends(_graph)]
@@ -198,11 +198,9 @@ def get_check(
 
 
 @router.get("/diagram", operation_id="get_diagram", responses=problems(404, 422))
-def get_diagram(
-    asked: Annotated[DiagramQuery, Query()], service: Service
-) -> ModelDiagram:
+def get_diagram(asked: Annotated[DiagramQuery, Query()], views: Views) -> ModelDiagram:
     """The model, or a part of it, laid out in pixels: boxes in domains, and lines."""
-    return draw_diagram(service.graph(asked.collection), asked.scope)
+    return draw_diagram(views.graph(asked.collection), asked.scope)
 
 
 @router.get(
@@ -214,11 +212,11 @@ def get_diagram(
 def get_drawing(
     kind: Annotated[Literal["svg", "mmd"], Path()],
     asked: Annotated[DiagramQuery, Query()],
-    service: Service,
+    views: Views,
 ) -> Response:
     """The diagram as an SVG picture, or as text for Mermaid."""
     draw, media_type = DRAWERS[kind]
-    diagram = draw_diagram(service.graph(asked.collection), asked.scope)
+    diagram = draw_diagram(views.graph(asked.collection), asked.scope)
     # A picture opened on its own must not run scripts in names.
     policy = {
         "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'"

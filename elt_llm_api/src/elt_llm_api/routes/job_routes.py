@@ -21,12 +21,14 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import SecretStr
 
 from elt_llm_api.job_registry import Job, JobRegistry, remove_folder
-from elt_llm_api.routes.dependencies import Jobs, Service, problems
+from elt_llm_api.routes.dependencies import Data, Jobs, Runner, problems
 from elt_llm_api.schemas import JobList, JobOut
-from elt_llm_api.service import NO_PASSWORD, QueryService
+from elt_llm_api.services.collection_edits import check_writable
+from elt_llm_api.services.job_runner import NO_PASSWORD, JobRunner
 from elt_llm_api.uploads import Upload, check_upload_names
 from elt_llm_core.errors import JobNotFoundError, NothingThereError, UsageError
 from elt_llm_core.identifiers import collection_id
+from elt_llm_core.store import Store
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 
@@ -59,22 +61,25 @@ class JobForm:
 def create_job(
     form: Annotated[JobForm, Depends()],
     response: Response,
-    service: Service,
+    store: Data,
+    runner: Runner,
     jobs: Jobs,
 ) -> JobOut:
     """Start ingesting files into a collection, or building a product."""
     if form.kind == "ingest":
-        job = start_ingest(service, jobs, form)
+        job = start_ingest(store, runner, jobs, form)
     else:
         model = [name for name in form.model or () if name]
-        work = service.product(form.kind, form.collection, model)
+        work = runner.product(form.kind, form.collection, model)
         job = JobOut.of(jobs.submit(form.kind, work))
     response.headers["location"] = f"/v1/jobs/{job.id}"
     response.headers["retry-after"] = "2"
     return job
 
 
-def start_ingest(service: QueryService, jobs: JobRegistry, form: JobForm) -> JobOut:
+def start_ingest(
+    store: Store, runner: JobRunner, jobs: JobRegistry, form: JobForm
+) -> JobOut:
     """Save the files and start the job, after checking every name."""
     files = form.files or []
     if len(form.collection) != 1 or not files:
@@ -82,7 +87,7 @@ def start_ingest(service: QueryService, jobs: JobRegistry, form: JobForm) -> Job
     collection = form.collection[0].strip()
     collection_id(collection)
     names = check_upload_names([file.filename or "" for file in files])
-    service.check_writable()
+    check_writable(store)
     folder = jobs.workspace.new_folder()
     with ExitStack() as undo:
         undo.callback(remove_folder, folder)
@@ -92,7 +97,7 @@ def start_ingest(service: QueryService, jobs: JobRegistry, form: JobForm) -> Job
         ]
         job = jobs.submit(
             "ingest",
-            lambda _, progress: service.ingest(
+            lambda _, progress: runner.ingest(
                 collection, uploads, progress, form.password
             ),
             folder,
@@ -102,11 +107,11 @@ def start_ingest(service: QueryService, jobs: JobRegistry, form: JobForm) -> Job
 
 
 @router.get("", operation_id="list_jobs")
-def list_jobs(jobs: Jobs, service: Service) -> JobList:
+def list_jobs(jobs: Jobs, store: Data) -> JobList:
     """The jobs since the server started, then earlier ones, newest first."""
     own = [JobOut.of(job) for job in jobs.all()]
     known = {job.id for job in own}
-    kept = [r for r in service.store.jobs.all() if r.job_id not in known]
+    kept = [r for r in store.jobs.all() if r.job_id not in known]
     ended = [JobOut.of_record(record) for record in kept if record.state.has_ended]
     return JobList(data=[*own, *ended])
 
@@ -122,13 +127,13 @@ OneJob = Annotated[Job, Depends(_job)]
 
 
 @router.get("/{job_id}", operation_id="get_job", responses=problems(404))
-def get_job(job_id: str, jobs: Jobs, service: Service) -> JobOut:
+def get_job(job_id: str, jobs: Jobs, store: Data) -> JobOut:
     """One job: its state, progress and outcome; also of an earlier server."""
     job = jobs.get(job_id)
     if job is not None:
         return JobOut.of(job)
     try:
-        return JobOut.of_record(service.store.jobs.get(job_id))
+        return JobOut.of_record(store.jobs.get(job_id))
     except JobNotFoundError as error:
         raise NothingThereError("no such job since the server started") from error
 

@@ -18,10 +18,12 @@ from elt_llm_api.openai_api.model_names import (
     resolve_model,
 )
 from elt_llm_api.problems import describe, openai_error
-from elt_llm_api.routes.dependencies import Questions, Service, problems
+from elt_llm_api.routes.dependencies import Data, Profiles, Questions, problems
 from elt_llm_api.server.question_queue import wait_for_disconnect
-from elt_llm_api.service import QueryService
+from elt_llm_api.services.profile_registry import ProfileRegistry
+from elt_llm_api.services.redacted_answers import answer_question
 from elt_llm_core.results import QueryResult
+from elt_llm_core.store import Store
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 # Failures within this time set the status; later the stream has begun.
@@ -33,15 +35,15 @@ Answered = tuple[QueryResult, ReplyText]
 
 
 @router.get("/models", operation_id="list_models")
-def get_models(service: Service) -> ModelList:
+def get_models(profiles: Profiles, store: Data) -> ModelList:
     """A model for each profile, over all collections and over each of them."""
-    return ModelList(data=list_models(service))
+    return ModelList(data=list_models(profiles, store))
 
 
 @router.get("/models/{model:path}", operation_id="get_model", responses=problems(404))
-def get_model(model: str, service: Service) -> ModelOut:
+def get_model(model: str, profiles: Profiles, store: Data) -> ModelOut:
     """One model."""
-    return find_model(service, model)
+    return find_model(profiles, store, model)
 
 
 @router.post(
@@ -51,10 +53,14 @@ def get_model(model: str, service: Service) -> ModelOut:
     response_class=Response,
 )
 async def create_chat_completion(
-    body: ChatRequest, service: Service, queue: Questions, request: Request
+    body: ChatRequest,
+    profiles: Profiles,
+    store: Data,
+    queue: Questions,
+    request: Request,
 ) -> Response:
     """The answer to the last message, complete or as a stream of checked text."""
-    work, seconds = await to_thread.run_sync(_prepare, body, service, request)
+    work, seconds = await to_thread.run_sync(_prepare, body, profiles, store, request)
     completion = Completion(body.model)
     if not body.stream:
         result, reply = await queue.answer(work, seconds, request.receive)
@@ -68,24 +74,23 @@ async def create_chat_completion(
 
 
 def _prepare(
-    body: ChatRequest, service: QueryService, request: Request
+    body: ChatRequest, profiles: ProfileRegistry, store: Store, request: Request
 ) -> tuple[Callable[[], Answered], float]:
     """Check the request; return the function that answers it, and its time limit."""
     body.check()
     question, turns, options = body.question, body.turns, body.elt_llm
-    asked = resolve_model(service, body.model)
-    config = service.profile_config(asked.profile, options.models)
+    asked = resolve_model(profiles, store, body.model)
+    config = profiles.config_of(asked.profile, options.models)
     base_url = str(request.base_url).rstrip("/")
 
     def work() -> Answered:
-        result = service.query(
-            options.collections or asked.collections,
+        result = answer_question(
+            profiles.library(asked.profile, options.models),
             question,
-            asked.profile,
-            options.where,
-            options.models,
-            options.limits,
-            turns,
+            options.collections or asked.collections,
+            turns=turns,
+            where=options.where,
+            limits=options.limits,
         )
         return result, reply_text(result, options.format, base_url)
 

@@ -8,7 +8,14 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel
 
 from elt_llm_api.problems import redact_config_error
-from elt_llm_api.routes.dependencies import Questions, Service, problems
+from elt_llm_api.routes.dependencies import (
+    Config,
+    Data,
+    Profiles,
+    Questions,
+    Views,
+    problems,
+)
 from elt_llm_api.schemas import (
     ExampleList,
     ProfileList,
@@ -17,6 +24,7 @@ from elt_llm_api.schemas import (
     SearchRequest,
 )
 from elt_llm_api.server.question_queue import QuestionQueue
+from elt_llm_api.services.redacted_answers import answer_question, find_passages
 from elt_llm_core.results import QueryResult, SearchResult
 from elt_llm_query.grounding.plain_text import as_markdown
 
@@ -28,13 +36,23 @@ PROBLEMS = problems(400, 404, 409, 422, 429, 503)
     "/search", operation_id="search", responses=PROBLEMS, response_model=SearchResult
 )
 async def search(
-    body: SearchRequest, service: Service, queue: Questions, request: Request
+    body: SearchRequest,
+    profiles: Profiles,
+    config: Config,
+    queue: Questions,
+    request: Request,
 ) -> Response:
     """The passages that match a question best, without an answer."""
     return await _answer(
-        lambda: service.search(body.collections, body.question, body.k, body.where),
+        lambda: find_passages(
+            profiles.library(),
+            body.question,
+            body.collections,
+            limit=body.k,
+            where=body.where,
+        ),
         queue,
-        service.config.query.question_timeout,
+        config.query.question_timeout,
         request,
     )
 
@@ -43,20 +61,19 @@ async def search(
     "/query", operation_id="query", responses=PROBLEMS, response_model=QueryResult
 )
 async def query(
-    body: QueryRequest, service: Service, queue: Questions, request: Request
+    body: QueryRequest, profiles: Profiles, queue: Questions, request: Request
 ) -> Response:
     """An answer with a verified quote for every claim, or a refusal."""
     # In a thread, because it reads the profile's file.
-    config = await to_thread.run_sync(service.profile_config, body.profile, body.models)
+    config = await to_thread.run_sync(profiles.config_of, body.profile, body.models)
 
     def work() -> QueryResult:
-        result = service.query(
-            body.collections,
+        result = answer_question(
+            profiles.library(body.profile, body.models),
             body.question,
-            body.profile,
-            body.where,
-            body.models,
-            body.limits,
+            body.collections,
+            where=body.where,
+            limits=body.limits,
         )
         if body.format == "text":
             return result
@@ -66,10 +83,10 @@ async def query(
 
 
 @router.get("/profiles", operation_id="list_profiles")
-def list_profiles(service: Service) -> ProfileList:
+def list_profiles(profiles: Profiles) -> ProfileList:
     """The available profiles, with their purpose and missing requirements."""
-    missing = service.incomplete_profiles()
-    notes = {note.name: note for note in service.notes()}
+    missing = profiles.incomplete()
+    notes = {note.name: note for note in profiles.notes()}
     return ProfileList(
         data=[
             ProfileOut(
@@ -78,22 +95,23 @@ def list_profiles(service: Service) -> ProfileList:
                 needs=notes[name].needs if name in notes else "",
                 lacks=redact_config_error(missing[name]) if name in missing else "",
             )
-            for name in service.profiles()
+            for name in profiles.names()
         ]
     )
 
 
 @router.get("/examples", operation_id="list_examples", responses=problems(404, 422))
 def list_examples(
-    service: Service,
+    store: Data,
+    views: Views,
     collection: Annotated[
         list[str] | None, Query(max_length=64, examples=[["handbook"]])
     ] = None,
 ) -> ExampleList:
     """Example questions from the documents of collections, or of all."""
-    if not service.collections():
+    if not store.collections():
         return ExampleList(data=[])
-    return ExampleList(data=list(service.examples(collection or ())))
+    return ExampleList(data=list(views.examples(collection or ())))
 
 
 async def _answer(

@@ -32,8 +32,7 @@ from elt_llm_api.review_schemas import (
     ItemUndo,
     ProductList,
 )
-from elt_llm_api.routes.dependencies import Jobs, Service, problems
-from elt_llm_api.service import QueryService
+from elt_llm_api.routes.dependencies import Data, Jobs, problems
 from elt_llm_core.errors import (
     RevisionNeededError,
     SheetError,
@@ -50,6 +49,7 @@ from elt_llm_core.sheets.exchange import import_sheet
 from elt_llm_core.sheets.review_sheet import make_sheet
 from elt_llm_core.sheets.sheet_files import dump_sheet
 from elt_llm_core.sheets.sheet_import import ImportReport
+from elt_llm_core.store import Store
 
 router = APIRouter(prefix="/v1/products", tags=["reviews"])
 Product = Annotated[str, Path(max_length=4200, examples=["glossary:handbook"])]
@@ -80,17 +80,17 @@ class ItemQuery(BaseModel):
 
 
 @router.get("", operation_id="list_products")
-def list_products(service: Service) -> ProductList:
+def list_products(store: Data) -> ProductList:
     """The products under review, with their progress."""
-    return ProductList(data=service.store.reviews.products())
+    return ProductList(data=store.reviews.products())
 
 
 @router.get("/{product}/items", operation_id="list_items", responses=problems(404, 422))
 def list_items(
-    product: Product, asked: Annotated[ItemQuery, Query()], service: Service
+    product: Product, asked: Annotated[ItemQuery, Query()], store: Data
 ) -> ItemList:
     """The items of a product in order; missing ones with decisions come last."""
-    known = service.store.reviews.items(product)
+    known = store.reviews.items(product)
     items = [item for item in known if _matches(item, asked)]
     end = asked.cursor + asked.limit
     return ItemList(
@@ -104,10 +104,10 @@ def list_items(
 @router.patch(
     "/{product}/items", operation_id="change_items", responses=problems(404, 412, 422)
 )
-def change_items(product: Product, body: ItemsPatch, service: Service) -> Any:
+def change_items(product: Product, body: ItemsPatch, store: Data) -> Any:
     """Decide on several items: all are recorded, or none."""
     try:
-        items = service.store.reviews.change(product, body.changes, body.reviewer)
+        items = store.reviews.change(product, body.changes, body.reviewer)
     except StaleReviewError as error:
         return _respond_stale(error)
     return ItemsOut(data=[ItemRow.of(item) for item in items])
@@ -117,14 +117,14 @@ def change_items(product: Product, body: ItemsPatch, service: Service) -> Any:
     "/{product}/items/{item_id}", operation_id="get_item", responses=problems(404)
 )
 def get_item(
-    product: Product, item_id: ItemId, response: Response, service: Service
+    product: Product, item_id: ItemId, response: Response, store: Data
 ) -> ItemOut:
     """One item with both texts, its evidence and history; its ETag is the revision."""
-    item = service.store.reviews.item(product, item_id)
+    item = store.reviews.item(product, item_id)
     if item is None:
         raise UnknownItemError(product, item_id)
     response.headers["etag"] = f'"{item.revision}"'
-    return _whole(service, item)
+    return _whole(store, item)
 
 
 @router.patch(
@@ -139,7 +139,7 @@ def change_item(
     body: ItemPatch,
     request: Request,
     response: Response,
-    service: Service,
+    store: Data,
 ) -> Any:
     """Decide on an item. If-Match has the revision that was seen, else 412."""
     change = ReviewChange(
@@ -148,11 +148,11 @@ def change_item(
         **body.model_dump(exclude={"reviewer"}),
     )
     try:
-        (item,) = service.store.reviews.change(product, [change], body.reviewer)
+        (item,) = store.reviews.change(product, [change], body.reviewer)
     except StaleReviewError as error:
         return _respond_stale(error)
     response.headers["etag"] = f'"{item.revision}"'
-    return _whole(service, item)
+    return _whole(store, item)
 
 
 @router.post(
@@ -165,16 +165,16 @@ def undo_item(
     product: Product,
     item_id: ItemId,
     body: ItemUndo,
-    service: Service,
+    store: Data,
     if_match: Annotated[str, Header(max_length=40)] = "",
 ) -> Any:
     """Withdraw the last decision on an item."""
     seen = _to_revision(if_match)
     try:
-        item = service.store.reviews.undo(product, item_id, body.reviewer, seen)
+        item = store.reviews.undo(product, item_id, body.reviewer, seen)
     except StaleReviewError as error:
         return _respond_stale(error)
-    return _whole(service, item)
+    return _whole(store, item)
 
 
 @router.get(
@@ -186,10 +186,10 @@ def undo_item(
 def export(
     product: Product,
     kind: Annotated[str, Path(pattern="^(csv|xlsx)$")],
-    service: Service,
+    store: Data,
 ) -> Response:
     """The product as a sheet for reviewers, to be imported by POST."""
-    reviews = service.store.reviews
+    reviews = store.reviews
     sheet = make_sheet(product, reviews.items(product))
     reviews.put_sheet(sheet.sheet_id, product, sheet.base)
     name = re.sub(r"[^\w+-]+", "_", product)[:100]
@@ -205,7 +205,7 @@ def import_back(
     product: Product,
     file: Annotated[UploadFile, File()],
     reviewer: Annotated[str, Form(min_length=1, max_length=200)],
-    service: Service,
+    store: Data,
     jobs: Jobs,
     dry_run: Annotated[bool, Form(description="report only; save nothing")] = False,
 ) -> ImportReport:
@@ -216,7 +216,7 @@ def import_back(
         path = folder / f"sheet{ending if ending in {'.csv', '.xlsx'} else '.none'}"
         with path.open("xb") as out:
             shutil.copyfileobj(file.file, out)
-        return import_sheet(service.store, path, reviewer, product, dry_run=dry_run)
+        return import_sheet(store, path, reviewer, product, dry_run=dry_run)
     except SheetError as error:
         # The name that the client sent, not that of the temporary file.
         name = (file.filename or "the sheet")[:200]
@@ -235,15 +235,15 @@ def _matches(item: ReviewItem, asked: ItemQuery) -> bool:
     )
 
 
-def _whole(service: QueryService, item: ReviewItem) -> ItemOut:
+def _whole(store: Store, item: ReviewItem) -> ItemOut:
     content = item.proposal.content if item.proposal else {}
     return ItemOut(
         **ItemRow.of(item).model_dump(),
         generated=item.generated_fields,
         base=item.decision.base if item.decision else {},
         offered=item.decision.offered if item.decision else {},
-        evidence=read_evidence(service, item),
-        history=service.store.reviews.history(item.product, item.item_id),
+        evidence=read_evidence(store, item),
+        history=store.reviews.history(item.product, item.item_id),
         row={k: v for k, v in content.items() if k not in {"evidence", "boxes"}},
     )
 

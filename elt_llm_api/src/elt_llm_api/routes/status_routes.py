@@ -10,8 +10,16 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import PlainTextResponse
 
 from elt_llm_api.problems import redact_config_error
-from elt_llm_api.routes.dependencies import Jobs, Service, problems
+from elt_llm_api.routes.dependencies import (
+    Check,
+    Config,
+    Data,
+    Jobs,
+    Profiles,
+    problems,
+)
 from elt_llm_api.schemas import CollectionOut, Health, JobOut, StatusOut
+from elt_llm_api.services.stored_documents import open_collections
 from elt_llm_core.models.gateway.spending import TOTALS
 from elt_llm_core.results import ModelCost
 
@@ -20,7 +28,7 @@ router = APIRouter(tags=["health"])
 METRICS_TYPE = "text/plain; version=0.0.4"
 
 
-def _limiter(request: Request) -> CapacityLimiter:
+async def _limiter(request: Request) -> CapacityLimiter:
     return cast("CapacityLimiter", request.app.state.health)
 
 
@@ -35,36 +43,36 @@ async def livez() -> Health:
 
 
 @router.get("/readyz", operation_id="readyz", responses=problems(500))
-async def readyz(service: Service, limiter: Own) -> Health:
+async def readyz(check: Check, store: Data, limiter: Own) -> Health:
     """Answers while the data is readable and was found sound."""
 
     def look() -> Health:
-        service.require_sound()
-        return Health(status="ok", collections=len(service.collections()))
+        check.run()
+        return Health(status="ok", collections=len(store.collections()))
 
     return await to_thread.run_sync(look, limiter=limiter)
 
 
 @router.get("/healthz", operation_id="healthz", responses=problems(500))
-async def healthz(service: Service, limiter: Own) -> Health:
+async def healthz(check: Check, store: Data, limiter: Own) -> Health:
     """The same as /readyz."""
-    return await readyz(service, limiter)
+    return await readyz(check, store, limiter)
 
 
 @router.get("/v1/status", operation_id="status")
-def status(service: Service, jobs: Jobs) -> StatusOut:
+def status(config: Config, store: Data, profiles: Profiles, jobs: Jobs) -> StatusOut:
     """Versions, models, free disk, collections and the last job."""
-    models = service.models()
+    models = profiles.models()
     latest = jobs.all()[:1]
-    missing = service.incomplete_profiles()
+    missing = profiles.incomplete()
     return StatusOut(
         version=version("elt-llm-api"),
-        profiles=service.profiles(),
+        profiles=profiles.names(),
         incomplete={name: redact_config_error(missing[name]) for name in missing},
         embedder=models.embedder.model_name,
         llm=models.llm.metadata.model_name if models.llm else None,
-        disk_free_mb=_free_mb(service.config.stores.data_dir),
-        collections=[CollectionOut.of(c) for c in service.open_collections()],
+        disk_free_mb=_free_mb(config.stores.data_dir),
+        collections=[CollectionOut.of(c) for c in open_collections(store)],
         last_job=JobOut.of(latest[0]) if latest else None,
     )
 

@@ -9,8 +9,10 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Response
 from fastapi.responses import Response as FileBody
 
-from elt_llm_api.routes.dependencies import Jobs, Service, problems
+from elt_llm_api.job_registry import JobRegistry
+from elt_llm_api.routes.dependencies import Data, Jobs, Runner, problems
 from elt_llm_api.schemas import JobOut
+from elt_llm_api.services.job_runner import JobRunner
 from elt_llm_api.writing_schemas import (
     NAME,
     PATHS,
@@ -45,9 +47,9 @@ ENDINGS = {"json": "json", "markdown": "md", "html": "html", "docx": "docx"}
 
 
 @router.get("/report-templates", operation_id="list_report_templates")
-def list_templates(service: Service) -> TemplateList:
+def list_templates(runner: Runner) -> TemplateList:
     """The templates for reports."""
-    listed = service.listing("template_list", {}, "templates")
+    listed = runner.listing("template_list", {}, "templates")
     return TemplateList(data=[TemplateOut.model_validate(one) for one in listed])
 
 
@@ -58,21 +60,21 @@ def list_templates(service: Service) -> TemplateList:
     responses=problems(404, 409, 422),
 )
 def create_report(
-    body: ReportRequest, response: Response, service: Service, jobs: Jobs
+    body: ReportRequest, response: Response, runner: Runner, jobs: Jobs
 ) -> JobOut:
     """Start writing a report from a template."""
-    return _start("report", body, response, service, jobs)
+    return _start("report", body, response, runner, jobs)
 
 
 @router.get("/topics", operation_id="list_topics", responses=problems(404, 422))
 def list_topics(
-    service: Service,
+    runner: Runner,
     collection: Names = [],  # noqa: B006 - FastAPI copies it
     pack: Annotated[str, Query(max_length=80, pattern=rf"^$|{NAME}")] = "",
 ) -> TopicList:
     """The topics of collections: configured ones, a pack's, or their main sections."""
     options = {"collections": tuple(collection), "pack": pack}
-    listed = service.listing("topic_list", options, "topics")
+    listed = runner.listing("topic_list", options, "topics")
     return TopicList(data=[TopicOut.model_validate(one) for one in listed])
 
 
@@ -83,10 +85,10 @@ def list_topics(
     responses=problems(404, 409, 422),
 )
 def create_summaries(
-    body: SummaryRequest, response: Response, service: Service, jobs: Jobs
+    body: SummaryRequest, response: Response, runner: Runner, jobs: Jobs
 ) -> JobOut:
     """Start writing summaries of topics."""
-    return _start("topics", body, response, service, jobs)
+    return _start("topics", body, response, runner, jobs)
 
 
 @router.post(
@@ -96,16 +98,20 @@ def create_summaries(
     responses=problems(404, 409, 422),
 )
 def create_concept(
-    body: ConceptRequest, response: Response, service: Service, jobs: Jobs
+    body: ConceptRequest, response: Response, runner: Runner, jobs: Jobs
 ) -> JobOut:
     """Start writing a report on every passage that mentions a concept."""
-    return _start("concept", body, response, service, jobs)
+    return _start("concept", body, response, runner, jobs)
 
 
 def _start(
-    kind: str, body: WritingRequest, response: Response, service: Service, jobs: Jobs
+    kind: str,
+    body: WritingRequest,
+    response: Response,
+    runner: JobRunner,
+    jobs: JobRegistry,
 ) -> JobOut:
-    work = service.writing(kind, body.options, body.profile, body.models)
+    work = runner.writing(kind, body.options, body.profile, body.models)
     job = JobOut.of(jobs.submit(kind, work, exclusive=False))
     response.headers["location"] = f"/v1/jobs/{job.id}"
     response.headers["retry-after"] = "2"
@@ -125,29 +131,29 @@ def _add_routes(kind: VersionKind, name: str) -> None:
     one = f"/{PATHS[kind]}"
     whole = one.partition("/{")[0]
 
-    def list_all(service: Service) -> VersionList:
-        rows = service.store.versions.rows(kind)
-        return VersionList(data=[VersionOut.of(service.store, r) for r in rows])
+    def list_all(store: Data) -> VersionList:
+        rows = store.versions.rows(kind)
+        return VersionList(data=[VersionOut.of(store, r) for r in rows])
 
-    def list_one(subject: Subject, service: Service) -> VersionList:
-        rows = _find_rows(service.store, kind, subject)
-        return VersionList(data=[VersionOut.of(service.store, r) for r in rows])
+    def list_one(subject: Subject, store: Data) -> VersionList:
+        rows = _find_rows(store, kind, subject)
+        return VersionList(data=[VersionOut.of(store, r) for r in rows])
 
-    def get(subject: Subject, number: Number, service: Service) -> WrittenOut:
-        version = service.store.versions.get(kind, subject, number)
-        return WrittenOut.of(service.store, version)
+    def get(subject: Subject, number: Number, store: Data) -> WrittenOut:
+        version = store.versions.get(kind, subject, number)
+        return WrittenOut.of(store, version)
 
     def get_file(
-        subject: Subject, number: Number, form: FormatName, service: Service
+        subject: Subject, number: Number, form: FormatName, runner: Runner
     ) -> FileBody:
-        content = service.written_file(kind, subject, number, form)
+        content = runner.written_file(kind, subject, number, form)
         file = f"{name}-{subject}-{number}.{ENDINGS[form]}"
         disposition = f'attachment; filename="{file}"'
         headers = {"content-disposition": disposition}
         return FileBody(content, media_type=MEDIA[form], headers=headers)
 
-    def delete(subject: Subject, number: Number, service: Service) -> None:
-        service.store.versions.delete(kind, subject, number)
+    def delete(subject: Subject, number: Number, store: Data) -> None:
+        store.versions.delete(kind, subject, number)
 
     list_all.__doc__ = f"List every {name}, by subject and number."
     list_one.__doc__ = f"List every {name} of one subject, by number."

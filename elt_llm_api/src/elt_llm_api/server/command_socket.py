@@ -21,8 +21,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 from typing_extensions import override
 
+from elt_llm_api.api_context import ApiContext
 from elt_llm_api.server.question_queue import QuestionQueue, Ticket
-from elt_llm_api.service import DEFAULT_PROFILE, QueryService
+from elt_llm_api.services.profile_registry import DEFAULT_PROFILE
 from elt_llm_core.cli.served import (
     PATIENCE,
     PROTOCOL,
@@ -86,7 +87,7 @@ class CommandRequest(BaseModel):
 
 
 @contextmanager
-def serving_commands(service: QueryService, queue: QuestionQueue) -> Iterator[None]:
+def serving_commands(context: ApiContext, queue: QuestionQueue) -> Iterator[None]:
     """Answer commands in this block, if a socket can be created.
 
     A data root that does not exist is not created, and is served once it exists. If no
@@ -94,15 +95,15 @@ def serving_commands(service: QueryService, queue: QuestionQueue) -> Iterator[No
     their own, and the log has the reason.
 
     Args:
-        service: The service that answers the questions.
+        context: The documents and what answers from them.
         queue: The queue that the questions of commands share with all others.
     """
-    if service.store.data_dir.is_dir():
-        with _listening(service, queue):
+    if context.store.data_dir.is_dir():
+        with _listening(context, queue):
             yield
         return
     ended = threading.Event()
-    arguments = (service, queue, ended)
+    arguments = (context, queue, ended)
     thread = threading.Thread(target=_serve_later, args=arguments, daemon=True)
     thread.start()
     try:
@@ -114,7 +115,7 @@ def serving_commands(service: QueryService, queue: QuestionQueue) -> Iterator[No
 
 def reply_to(
     line: bytes,
-    service: QueryService,
+    context: ApiContext,
     queue: QuestionQueue,
     entered: Callable[[Ticket], None] = lambda _: None,
 ) -> dict[str, Any]:
@@ -122,7 +123,7 @@ def reply_to(
 
     Args:
         line: The request as JSON.
-        service: The service that answers.
+        context: The documents and what answers from them.
         queue: The queue that admits the question.
         entered: Receives the ticket of the question once it is admitted.
 
@@ -132,13 +133,13 @@ def reply_to(
         command's own error states it.
     """
     try:
-        request, config, chosen = _read_request(line, service)
+        request, config, chosen = _read_request(line, context)
         ticket, outcome = queue.submit(
             lambda: print_answer(
                 request.asked,
-                store=service.store,
+                store=context.store,
                 config=config,
-                models=lambda: service.models(*chosen),
+                models=lambda: context.profiles.models(*chosen),
             ),
             config.query.question_timeout,
         )
@@ -159,7 +160,7 @@ class _DeclinedError(Exception):
 
 
 def _read_request(
-    line: bytes, service: QueryService
+    line: bytes, context: ApiContext
 ) -> tuple[CommandRequest, RagConfig, tuple[str, str]]:
     """Return the request, its configuration, and the matching profile and models."""
     try:
@@ -172,7 +173,7 @@ def _read_request(
         config = request.settings.config()
     except EltLlmError as error:
         raise _DeclinedError("") from error  # the command itself reports the error
-    chosen = _models_of(service, config, request.settings)
+    chosen = _models_of(context, config, request.settings)
     if chosen is None:
         raise _DeclinedError("it has other settings")
     return request, config, chosen
@@ -182,10 +183,10 @@ class _Listener(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, service: QueryService, queue: QuestionQueue) -> None:
-        self.service = service
+    def __init__(self, context: ApiContext, queue: QuestionQueue) -> None:
+        self.context = context
         self.queue = queue
-        self.data_dir = service.store.data_dir
+        self.data_dir = context.store.data_dir
         super().__init__(str(self.data_dir / SOCKET), _Conversation)
         self._file = (self.data_dir / SOCKET).lstat().st_ino
 
@@ -226,7 +227,7 @@ class _Conversation(socketserver.StreamRequestHandler):
         tickets: list[Ticket] = []
         with self._signs_of_life(tickets):
             reply = reply_to(
-                line, self.server.service, self.server.queue, tickets.append
+                line, self.server.context, self.server.queue, tickets.append
             )
         self.wfile.write(json.dumps(reply).encode() + b"\n")
 
@@ -261,21 +262,21 @@ class _Conversation(socketserver.StreamRequestHandler):
 
 
 def _serve_later(
-    service: QueryService, queue: QuestionQueue, ended: threading.Event
+    context: ApiContext, queue: QuestionQueue, ended: threading.Event
 ) -> None:
     """Answer commands as soon as the data root exists, until `ended`."""
-    log.info("commands wait: there is no data at %s yet", service.store.data_dir)
-    while not service.store.data_dir.is_dir():
+    log.info("commands wait: there is no data at %s yet", context.store.data_dir)
+    while not context.store.data_dir.is_dir():
         if ended.wait(ROOT_SECONDS):
             return
-    with _listening(service, queue):
+    with _listening(context, queue):
         ended.wait()
 
 
 @contextmanager
-def _listening(service: QueryService, queue: QuestionQueue) -> Iterator[None]:
+def _listening(context: ApiContext, queue: QuestionQueue) -> Iterator[None]:
     """Answer commands in this block, unless no socket can be created."""
-    listener = _listener(service, queue)
+    listener = _listener(context, queue)
     if listener is None:
         yield
         return
@@ -288,8 +289,8 @@ def _listening(service: QueryService, queue: QuestionQueue) -> Iterator[None]:
         thread.join()
 
 
-def _listener(service: QueryService, queue: QuestionQueue) -> _Listener | None:
-    data_dir = service.store.data_dir
+def _listener(context: ApiContext, queue: QuestionQueue) -> _Listener | None:
+    data_dir = context.store.data_dir
     path = data_dir / SOCKET
     try:
         if path.is_socket():
@@ -297,7 +298,7 @@ def _listener(service: QueryService, queue: QuestionQueue) -> _Listener | None:
                 log.warning("commands are served by another server of %s", data_dir)
                 return None
             path.unlink()
-        return _Listener(service, queue)
+        return _Listener(context, queue)
     except OSError as error:
         log.warning("commands are not served, no socket at %s: %s", path, error)
         return None
@@ -312,20 +313,21 @@ def _is_served(data_dir: Path) -> bool:
 
 
 def _models_of(
-    service: QueryService, config: RagConfig, settings: Settings
+    context: ApiContext, config: RagConfig, settings: Settings
 ) -> tuple[str, str] | None:
     """Return the matching profile and models of a command's configuration, if any."""
     root = (settings.folder / config.stores.data_dir).resolve()
-    if root != service.store.data_dir.resolve():
+    if root != context.store.data_dir.resolve():
         return None
     if settings.folder.resolve() != Path.cwd() and _names_files(config):
         return None
-    wanted = _comparable(config)
+    wanted, profiles = _comparable(config), context.profiles
     models = settings.models or settings.environ.get("ELT_LLM_MODELS") or ""
     for profile in dict.fromkeys((DEFAULT_PROFILE, settings.profile or "")):
         for chosen in dict.fromkeys(("", models)):
-            known = profile in service.profiles()
-            if known and _comparable(service.profile_config(profile, chosen)) == wanted:
+            if profile not in profiles.names():
+                continue
+            if _comparable(profiles.config_of(profile, chosen)) == wanted:
                 return profile, chosen
     return None
 

@@ -4,6 +4,7 @@ import logging
 import os
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -18,6 +19,7 @@ RECIPE = (
     "256 tokens"
 )
 
+CONVERTED = "-int8-"  # in a file's name, between the model and the version
 # Incremented when the recipe changes, so that older files are not used.
 PREFIX = "minilm-int8-2-"
 
@@ -118,6 +120,7 @@ def make_once(folder: Path, prefix: str, load: Callable[[], bytes]) -> bytes:
         # Concurrent processes write the same bytes under the same name.
         name = f"{prefix}{sha256(model).hexdigest()}.onnx"
         write_atomic(folder / name, model, mode=0o600)
+        remove_stale(folder, prefix, name)
     except StoreWriteError as error:
         logger.warning(
             "cannot save the int8 model in %s (%s): it is rebuilt at every "
@@ -126,6 +129,26 @@ def make_once(folder: Path, prefix: str, load: Callable[[], bytes]) -> bytes:
             error,
         )
     return model
+
+
+def remove_stale(folder: Path, prefix: str, kept: str) -> None:
+    """Remove the cached files of a model that earlier versions wrote.
+
+    A version that runs at the same time has read its file, or converts it again.
+
+    Args:
+        folder: The cache.
+        prefix: Begins the names of this version's files: `NAME-int8-` and a version.
+        kept: The name of the file to keep.
+    """
+    name, mark, _ = prefix.partition(CONVERTED)
+    for path in folder.glob(f"{name}{mark}*.onnx"):
+        if path.name == kept:
+            continue
+        # Windows refuses while another process reads it; the next update removes it.
+        with suppress(OSError):
+            path.unlink()
+            logger.info("removed %s, which an earlier version wrote", path.name)
 
 
 def read_cached(folder: Path, prefix: str = PREFIX) -> bytes | None:

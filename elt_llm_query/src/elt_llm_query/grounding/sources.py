@@ -30,6 +30,7 @@ from elt_llm_query.grounding.quote_match import (
 from elt_llm_query.trace import TraceLog
 
 _HEADER_JOIN = " / "  # separator between the headers above one column
+EMPTY = "\u2013"  # a cell without text, as tables print it
 _TABLE_REACH = 6000  # characters before a row searched for its headers: a page or two
 _WORD_FOR_WORD = (Support.VERIFIED, Support.NORMALISED)
 
@@ -181,8 +182,13 @@ def is_row(where: Offered) -> bool:
 
 
 def row_as_text(where: Offered, document: str) -> str:
-    """Return the title, then each cell as "Header: value", as found in `document`."""
+    """Return the title, then each cell as "Header: value", as found in `document`.
+
+    Where a cell is shown without a header, its place in the row tells its column: empty
+    cells before it are then shown as a dash, and otherwise left out.
+    """
     shown = []
+    placed = 0  # cells up to the last that is shown without a header
     first = where.source.span.start
     above = document[max(first - _TABLE_REACH, 0) : first]
     for cell in where.cells:
@@ -192,10 +198,14 @@ def row_as_text(where: Offered, document: str) -> str:
             header = " ".join(cell.header.split())
             known = header and _stands_above(header, above, document)
             shown.append(f"{header}: {value}" if known else value)
+            placed = placed if known else len(shown)
+        elif not value:
+            shown.append("")
+    cells = [cell or EMPTY for cell in shown[:placed]] + shown[placed:]
     title, dash, _ = where.reading.partition(" - ")
     known = dash and stands_whole(title, document)
-    cells = " | ".join(shown)
-    return f"{title} - {cells}" if known else cells
+    row = " | ".join(filter(None, cells))
+    return f"{title} - {row}" if known else row
 
 
 def _stands_above(header: str, above: str, document: str) -> bool:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from statistics import median
 
 from elt_llm_core.document import Block, BlockKind
@@ -82,6 +81,7 @@ MAX_HEADING = 160  # characters; longer text in bold is a paragraph
 HEADING_LINES = 3  # a heading may wrap twice
 MAX_RUN_IN = 80  # characters of a numbered heading that ends like a sentence
 FULL_LINE = 70  # characters; a shorter bold line ends before the margin
+COLUMNS = 3  # of text on a page, side by side
 APART = 1.4  # line distances from a heading in capitals to the text below it
 
 
@@ -123,12 +123,22 @@ def style_of(lines: Sequence[Line]) -> Style:
     for line in lines:
         weights[line.size] = weights.get(line.size, 0) + len(line.text)
     size = max(sorted(weights), key=lambda s: weights[s]) if weights else 10.0
-    gaps = [
-        below.top - line.top
-        for line, below in pairwise(lines)
-        if line.page == below.page and 0 < below.top - line.top < 3 * size
-    ]
+    gaps = [gap for gap in _line_gaps(lines) if 0 < gap < 3 * size]
     return Style(size=size, pitch=median(gaps) if gaps else 1.2 * size)
+
+
+def _line_gaps(lines: Sequence[Line]) -> Iterator[float]:
+    """Return the distance of each line to the next one below it in its column.
+
+    Lines of two columns alternate where their heights differ.
+    """
+    for at, line in enumerate(lines):
+        for below in lines[at + 1 : at + 1 + COLUMNS]:
+            if below.page != line.page:
+                break
+            if below.left < line.right and line.left < below.right:
+                yield below.top - line.top
+                break
 
 
 def make_drafts(regions: Sequence[Region], style: Style) -> list[Draft]:

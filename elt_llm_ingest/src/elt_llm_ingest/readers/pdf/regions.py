@@ -32,6 +32,7 @@ from elt_llm_ingest.readers.pdf.tables.stream import (
 )
 from elt_llm_ingest.readers.pdf.words import FOLDED, Line, Word, lines_of
 
+COLUMNS_APART = 6  # points; half a line: narrower than the gutter of a printed page
 NEAR = 4  # points; regions farther apart have no common word
 Neighbours = Mapping[int, Sequence[Region]]
 
@@ -310,6 +311,7 @@ def regions_of(
     if taken:
         words = [word for word in words if id(word) not in taken]
     strays = assign_words(regions, words, lines)
+    regions = [part for region in regions for part in _split_columns(region)]
     halves = [part for region in regions for part in _around(region, tables)]
     regions = _with_tables(halves, tables)
     _give_back_markers(regions)
@@ -318,8 +320,28 @@ def regions_of(
     return _with_strays(_headings_first(filled), strays)
 
 
+def _split_columns(region: Region) -> Iterator[Region]:
+    """Return the two parts of text that runs from one column into the next.
+
+    LiteParse may make one block of the end of a column and the top of the next: the
+    right part is then wholly above the left one, and is read after it.
+    """
+    if region.kind == "table" or not region.words:
+        yield region
+        return
+    lines = region.lines
+    for at in range(1, len(lines)):
+        right, left = box_of(lines[:at]), box_of(lines[at:])
+        if right[0] - left[2] > COLUMNS_APART and right[3] <= left[1] + SLACK:
+            for part, box in ((lines[at:], left), (lines[:at], right)):
+                words = [word for line in part for word in line.words]
+                yield Region(region.kind, box, words, block=region.block)
+            return
+    yield region
+
+
 def _split_table(region: Region) -> Iterator[Region]:
-    """Return a region with its table, and text below that is not part of it."""
+    """Return a region with its table, and text around that is not part of it."""
     if region.kind != "table" or region.table is not None:
         yield region
         return
@@ -331,11 +353,18 @@ def _split_table(region: Region) -> Iterator[Region]:
         return
     own = set(map(id, region.table.words()))
     rest = [word for word in words if id(word) not in own]
+    if not rest:
+        yield region
+        return
     region.words = [word for word in words if id(word) in own]
+    region.box = box_of(region.words)
+    above = [word for word in rest if word.middle[1] < region.box[1]]
+    below = [word for word in rest if word.middle[1] >= region.box[1]]
+    if above:
+        yield Region("paragraph", box_of(above), above)
     yield region
-    if rest:
-        region.box = box_of(region.words)
-        yield Region("paragraph", box_of(rest), rest)
+    if below:
+        yield Region("paragraph", box_of(below), below)
 
 
 def _around(region: Region, tables: Sequence[Region]) -> Iterator[Region]:

@@ -8,7 +8,8 @@ from typing import Any
 from elt_llm_ingest.readers.pdf.geometry import (
     Table,
 )
-from elt_llm_ingest.readers.pdf.tables.aligned import WIDE
+from elt_llm_ingest.readers.pdf.tables.aligned import WIDE, TextRow
+from elt_llm_ingest.readers.pdf.tables.stream import is_title
 from elt_llm_ingest.readers.pdf.words import FOLDED, Line, Word, lines_of
 
 Band = tuple[float, float]
@@ -24,8 +25,8 @@ BREAK = 2.0  # times the usual word distance in a line; wider gaps separate colu
 def read_layout_table(block: Any, words: Sequence[Word]) -> Table | None:
     """Return the words of a table region in its cells; None if it is not a table.
 
-    Text below the last row is left out: if a vertical line is drawn down the page,
-    LiteParse treats all text next to it as another row.
+    A title above the columns is left out, and text below the last row: if a vertical
+    line is drawn down the page, LiteParse treats all text next to it as another row.
     """
     layout = [row for row in [block.header, *(block.rows or [])] if row]
     columns = max((len(row) for row in layout), default=0)
@@ -37,6 +38,7 @@ def read_layout_table(block: Any, words: Sequence[Word]) -> Table | None:
         bands = [band for band in bands if band]
     if not layout:
         return None
+    words = _without_title(words)
     buckets: list[list[Word]] = [[] for _ in layout]
     nearest: dict[float, int] = {}  # most words of a line have the same height
     for word in words:
@@ -50,6 +52,19 @@ def read_layout_table(block: Any, words: Sequence[Word]) -> Table | None:
     ]
     several = sum(sum(map(bool, row)) > 1 for row in rows)
     return Table(rows=rows) if several >= max(ROWS, 0.5 * len(rows)) else None
+
+
+def _without_title(words: Sequence[Word]) -> Sequence[Word]:
+    """Return the words below the lines of a title "Table 1", which is not a row.
+
+    The lines after its first belong to it until one has columns.
+    """
+    rows = [TextRow(line) for line in lines_of(words)]
+    if not rows or not is_title(rows[0]) or len(rows[0].pieces) > 1:
+        return words
+    first = next((i for i, row in enumerate(rows) if len(row.pieces) > 1), len(rows))
+    title = {id(word) for row in rows[:first] for word in row.line.words}
+    return [word for word in words if id(word) not in title]
 
 
 def _drop_text_below(

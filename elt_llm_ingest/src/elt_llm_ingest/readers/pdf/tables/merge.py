@@ -15,6 +15,8 @@ from elt_llm_ingest.readers.pdf.geometry import (
     is_one_number,
     is_year,
 )
+from elt_llm_ingest.readers.pdf.tables.aligned import pieces_of
+from elt_llm_ingest.readers.pdf.tables.stream import LEAST_ROWS
 from elt_llm_ingest.readers.pdf.words import Line, Word, lines_of
 
 HEAD_WORDS = 6  # a column header has at most this many words
@@ -42,6 +44,7 @@ def repair_tables(drafts: Sequence[Draft], pitch: float) -> list[Draft]:
             done.append(Draft(BlockKind.PARAGRAPH, lines_of([*draft.table.words()])))
             continue
         if not draft.table.settled:
+            _move_title_line(draft.table, done, pitch)
             draft.table.rows = _without_empty_columns(draft.table.rows)
             draft.table.rows = [r for row in draft.table.rows for r in split_fused(row)]
             _join_split_rows(draft.table)
@@ -51,6 +54,23 @@ def repair_tables(drafts: Sequence[Draft], pitch: float) -> list[Draft]:
         draft.table.title = _title(done, pitch)
         done.append(draft)
     return [draft for draft in done if draft.table or draft.lines]
+
+
+def _move_title_line(table: Table, done: Sequence[Draft], pitch: float) -> None:
+    """Give a caption its second line, which LiteParse may take for the first row.
+
+    Unlike a row, its words follow each other over the columns without a gap.
+    """
+    caption = done[-1] if done else None
+    if caption is None or caption.kind is not BlockKind.CAPTION or table.spans:
+        return
+    lines = lines_of([word for cell in table.rows[0] for word in cell])
+    if len(lines) != 1 or sum(map(bool, table.rows[0])) <= 1:
+        return
+    near = 0 < lines[0].top - caption.lines[-1].top <= 1.6 * pitch
+    if near and len(pieces_of(lines[0])) == 1 and len(table.rows) > LEAST_ROWS:
+        caption.lines.extend(lines)
+        table.rows = table.rows[1:]
 
 
 def is_picture(table: Table, before: Sequence[Draft]) -> bool:
