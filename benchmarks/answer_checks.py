@@ -21,8 +21,8 @@ from elt_llm_core.models.factory import build_models
 from elt_llm_core.results import Status
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
+from elt_llm_query.prompts import UNSURE_ANSWER
 from elt_llm_query.query import query_collections
-from elt_llm_query.synthesizers.extractive.quoted_answer import UNSURE
 
 QUESTIONS = Path(__file__).with_name("answer_checks.tsv")
 DOCUMENTS = {
@@ -83,7 +83,7 @@ def main() -> None:
         )
         column = judge(result.status, result.answer, words)
         counts.setdefault(home, Counter())[column] += 1
-        unsure[column] += UNSURE in result.answer
+        unsure[column] += UNSURE_ANSWER in result.answer
         if options.all or column in {"wrong", "refused wrongly"}:
             print(f"[{column}] {home}: {question}\n    {result.answer}")
     total = sum(counts.values(), Counter[str]())

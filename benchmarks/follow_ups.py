@@ -1,7 +1,7 @@
 """Follow-ups: how many are resolved, asked back, and answered wrongly.
 
     python benchmarks/follow_ups.py --data-dir ROOT [--show] [--config FILE]
-        [--set seen|held|fresh|late|late-held|new|last]
+        [--set seen|held|fresh|late|late-held|new|last|clean]
 
 No model is asked unless the configuration FILE names one, for example
 `models: {llm_strategy: gguf, llm_options: {model_path: model.gguf}}`.
@@ -24,9 +24,13 @@ AML, CIB and FUNDS), `telecom`, `imf` and `veterans` (pages of `reading_dev`).
 `financebench`), `papers` (five papers of `reading_dev`) and `guides` (style guide and
 README of the rules), the latter, after the rules were changed for the former, over
 `funds` (FUNDS), `filing` (a quarterly report), `device` (`p230014b`, `imf`), `identity`
-(NIST SP 800-63C) and `lipitor`.
+(NIST SP 800-63C) and `lipitor`. `clean` was written before certainty was checked, over
+`conduct` (COBS), `results` (two releases of `financebench`), `guidelines` (of the
+rules), `sinus` (the CT study, JSON), `finland` (`eu-012` to `014`) and `zoonoses`
+(`eu-016` to `019`).
 
-Wrong is an answer about something else than is meant, or to what nobody can know. R@5
+Wrong is an answer about something else than is meant, or to what nobody can know; one
+that says that it is not certain is counted apart. R@5
 says whether one of the first five sources has the passage, for the question as it was
 understood and for the person's.
 """
@@ -42,9 +46,10 @@ from elt_llm_core.results import Status
 from elt_llm_query import Library
 from elt_llm_query.analysis.follow_up import stems_of
 from elt_llm_query.conversation.turn import ChatResult
+from elt_llm_query.prompts import UNSURE_ANSWER
 
 CASES = Path(__file__).with_suffix(".tsv")
-SETS = ["seen", "held", "fresh", "late", "late-held", "new", "last", ""]
+SETS = ["seen", "held", "fresh", "late", "late-held", "new", "last", "clean", ""]
 ANSWERED = {Status.ANSWERED, Status.PARTIAL}
 FIRST = 5
 
@@ -92,10 +97,15 @@ class Outcome(NamedTuple):
         )
 
     @property
+    def is_unsure(self) -> bool:
+        """Whether the answer says that it is not certain."""
+        return any(UNSURE_ANSWER in s.text for s in self.turn.result.statements)
+
+    @property
     def name(self) -> str:
         """What happened, in one word or two."""
         if self.is_wrong:
-            return "wrong"
+            return "wrong, said to be uncertain" if self.is_unsure else "wrong"
         if self.turn.unclear:
             refused = self.first not in ANSWERED
             return "asked back, last refused" if refused else "asked back"
@@ -142,6 +152,7 @@ def print_table(outcomes: list[Outcome]) -> None:
     kinds = [
         *("resolved, answered", "resolved, refused"),
         *("asked back", "asked back, last refused", "searched as written", "wrong"),
+        "wrong, said to be uncertain",
     ]
     print(f"| collection | follow-ups | {' | '.join(kinds)} | R@5 | a person's |")
     print("|---" * (len(kinds) + 4) + "|")

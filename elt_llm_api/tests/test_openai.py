@@ -143,6 +143,32 @@ def test_a_refusal_is_one_for_people_and_for_programs(programs, stream):
     assert "Sources:" not in text
 
 
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [("Thank you!", "courtesy"), ("And for whom is that?", "clarification")],
+)
+def test_thanks_and_a_question_back_are_no_refusal(programs, message, kind, stream):
+    messages = [
+        {"role": "user", "content": FEE},
+        {"role": "assistant", "content": "I cannot say."},
+        {"role": "user", "content": message},
+    ]
+    reply = programs.chat.completions.create(
+        model="default", messages=messages, stream=stream
+    )
+    if stream:
+        chunks = list(reply)
+        deltas = [chunk.choices[0].delta for chunk in chunks]
+        refusals = {getattr(delta, "refusal", None) for delta in deltas}
+        result = chunks[-1].elt_llm
+    else:
+        refusals = {reply.choices[0].message.refusal}
+        result = reply.elt_llm
+    assert refusals == {None}
+    assert result["reply"] == kind
+
+
 def test_options_of_one_request(programs):
     options = {"where": {"page": 3}, "top_n": 1, "collections": ["handbook"]}
     reply = ask(programs, FEE, extra_body={"elt_llm": options})

@@ -131,6 +131,29 @@ def test_rename(files, capsys):
     assert "is called 'harbour-rules'" in capsys.readouterr().err
 
 
+def test_a_file_of_several_documents_says_how_many(files):
+    model = (
+        '<model xmlns="http://www.opengroup.org/xsd/archimate/3.0/" '
+        'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" identifier="m">'
+        "<name>Harbour</name><elements>"
+        '<element identifier="a" xsi:type="BusinessActor"><name>Pilot</name></element>'
+        '<element identifier="b" xsi:type="BusinessService"><name>Guidance</name>'
+        '</element></elements><relationships><relationship identifier="r" source="a" '
+        'target="b" xsi:type="Serving"/></relationships></model>'
+    )
+    (files / "model.xml").write_text(model)
+    common = ["--collection", "model", "--data-dir", "data", "--quiet"]
+    invoke = CliRunner().invoke
+    planned = invoke(cli.ingest, ["model.xml", "--dry-run", *common]).stdout
+    done = invoke(cli.ingest, ["model.xml", *common]).stdout
+    for text in (planned, done):
+        assert "1 added" in text
+        assert "; 2 documents, " in text
+    again = invoke(cli.ingest, ["guide.md", *common]).stdout
+    assert "1 added" in again
+    assert "documents" not in again
+
+
 def test_a_collection_has_a_name_for_people(files):
     invoke = CliRunner().invoke
     end = ["--data-dir", "data", "--quiet"]

@@ -9,7 +9,7 @@ from elt_llm_core.models.factory import build_models
 from elt_llm_query.analysis.negation import Sign, read_signs
 from elt_llm_query.grounding.claim_support import supporting
 from elt_llm_query.grounding.labels import LabelSources
-from elt_llm_query.synthesizers.extractive.quoted_answer import UNSURE
+from elt_llm_query.prompts import UNSURE_ANSWER
 from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
 
 RIDERS = (
@@ -40,7 +40,7 @@ CLINIC = (
 
 
 def without_doubt(lines):
-    return [line for line in lines if line != UNSURE]
+    return [line for line in lines if line != UNSURE_ANSWER]
 
 
 @pytest.fixture(scope="module")

@@ -135,4 +135,6 @@ def test_a_possessive_after_another_verb_still_refers_back():
 
 
 def test_a_phrase_in_the_same_message_continues_it():
-    assert understand_part("How often?", LENT).question == f"How often may {LENT[4:]}"
+    part = understand_part("How often?", LENT)
+    assert part.question == f"How often may {LENT[4:]}"
+    assert (part.subject, part.kept) == ("Larch Library", ())

@@ -9,11 +9,12 @@ import pytest
 
 from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.errors import ConfigError, ModelUnavailableError
-from elt_llm_core.results import DegradationKind, Status
+from elt_llm_core.results import DegradationKind, Reply, Status
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import ScriptedLLM
 from elt_llm_query import Library
 from elt_llm_query.analysis.follow_up import (
+    Pointer,
     find_candidates,
     find_dependence,
     split_parts,
@@ -151,6 +152,39 @@ def test_an_answer_about_something_else_is_refused(library: Open) -> None:
     assert turn.result.nearest
     unchecked = second(library(check_subject=False), question)
     assert "with the grain" in unchecked.text
+
+
+def test_a_follow_up_has_to_be_answered_with_more_certainty(library: Open) -> None:
+    message = "What is its weight?"
+    assert second(library(sure=0.0), message).result.status is Status.ANSWERED
+    strict = library(sure=1.0)
+    assert strict.chat(OAK).result.status is Status.ANSWERED
+    turn = second(strict, message)
+    assert turn.result.status is Status.INSUFFICIENT
+    assert turn.result.nearest
+    assert turn.result.reply is None
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ("dates to avoid?", "dates to avoid"),
+        ("Is mine heavy?", "Is mine"),
+        ("And how many of ours are dry?", "of ours"),
+        ("And of those who did not?", "And of those who"),
+    ],
+)
+def test_what_only_the_one_who_asks_knows_is_asked_back(
+    library: Open, message: str, words: str
+) -> None:
+    turn = second(library(), message)
+    assert turn.unclear == words
+    assert turn.result.reply is Reply.CLARIFICATION
+
+
+def test_a_mine_is_a_thing_too() -> None:
+    assert find_dependence("How deep is the mine?").words == "the mine"
+    assert find_dependence("Who may enter a mine?").kind is Pointer.NONE
 
 
 def test_each_part_is_answered_or_refused_by_itself(library: Open) -> None:

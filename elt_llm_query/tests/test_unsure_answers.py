@@ -3,7 +3,7 @@
 import pytest
 
 from elt_llm_core.results import Status, Support
-from elt_llm_query.synthesizers.extractive.quoted_answer import UNSURE
+from elt_llm_query.prompts import UNSURE_ANSWER
 from query_world import ASK, asked, configured
 
 
@@ -22,10 +22,10 @@ def test_the_probability_is_in_the_result(hashed):
 def test_below_the_limit_the_answer_says_that_it_is_not_certain(hashed, certain, says):
     result = answered(hashed, certain=certain, certain_lacking=certain)
     assert result.status is Status.ANSWERED
-    assert (UNSURE in result.answer.splitlines()) == says
+    assert (UNSURE_ANSWER in result.answer.splitlines()) == says
     *quotes, last = result.statements
     if says:
-        assert (last.text, last.verdict) == (UNSURE, Support.NOTICE)
+        assert (last.text, last.verdict) == (UNSURE_ANSWER, Support.NOTICE)
         assert all(one.citations for one in quotes)
     assert result.answer == "".join(_pieces(result))
 
@@ -41,4 +41,4 @@ def test_a_refusal_has_no_probability_and_no_doubt(hashed):
     result = answered(hashed, sure=1.0, sure_lacking=1.0, threshold=2.0)
     assert result.status is Status.INSUFFICIENT
     assert result.sure is None
-    assert UNSURE not in result.answer
+    assert UNSURE_ANSWER not in result.answer

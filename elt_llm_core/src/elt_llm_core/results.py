@@ -42,6 +42,13 @@ class Status(StrEnum):
     VALIDATION_FAILED = "validation_failed"
 
 
+class Reply(StrEnum):
+    """What a result is that neither answers nor refuses."""
+
+    COURTESY = "courtesy"
+    CLARIFICATION = "clarification"
+
+
 class Support(StrEnum):
     """How a statement or quotation was proven, or why it was not."""
 
@@ -311,6 +318,11 @@ class QueryResult(Record):
     conflicts: tuple[Conflict, ...] = Field(
         default=(),
         description="contradictions between sources about a statement of the answer",
+    )
+    reply: Reply | None = Field(
+        default=None,
+        description="reply to a greeting or thanks, or a question that is asked back; "
+        "null for an answer or a refusal",
     )
     degradations: tuple[Degradation, ...] = ()
     trace: QueryTrace

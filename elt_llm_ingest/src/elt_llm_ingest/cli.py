@@ -266,13 +266,14 @@ def summary_text(report: "JobReport", collection: str, *, dry_run: bool = False)
     seldom = "".join(
         f", {counts[name]} {name}" for name in ("renamed", "removed") if name in counts
     )
+    documents = f"{counts['documents']} documents, " if "documents" in counts else ""
     embedded = f"{counts['embedded']} embedded"
     if dry_run:
         embedded = f"{sum(item.to_embed for item in report.items)} texts to embed"
     head = (
         f"{done} into {collection}: {counts['added']} added, {counts['updated']} "
         f"updated, {counts['unchanged']} unchanged{seldom}, {counts['failed']} failed; "
-        f"{counts['chunks']} chunks, {embedded}."
+        f"{documents}{counts['chunks']} chunks, {embedded}."
     )
     items = [_line(item) for item in report.items if item.outcome != "unchanged"]
     notes = [f"  {escape_line(d.detail)}" for d in report.degradations]

@@ -68,8 +68,8 @@ class DryRun:
         missing = [texts[place] for place in places]
         self._requested.update(missing)
         self._characters += sum(map(len, missing))
-        self._report.counts[change.stored_as] += 1
-        self._report.counts["chunks"] += prepared.chunks
+        parts = len(prepared.parts)
+        self._report.add_stored(change.stored_as, parts, prepared.chunks)
         name = prepared.scanned.item.name
         for part in prepared.parts:
             document = part.target.document

@@ -229,8 +229,8 @@ class DocumentStorage:
         if change.outcome is FileOutcome.RENAMED:
             replaced = state.ledger.rows[change.other]
         state.remove(self._writer, [*stale, *replaced])
-        state.report.counts[change.stored_as] += 1
-        state.report.counts["chunks"] += prepared.chunks
+        parts = len(prepared.parts)
+        state.report.add_stored(change.stored_as, parts, prepared.chunks)
         # Logged once every part is committed: the crash tests rely on it.
         log.info("stored %s", item.uri)
 

@@ -11,8 +11,9 @@ from elt_llm_core.results import Degradation, DegradationKind
 # A damaged document can have a warning for every page; twenty fill one screen.
 MAX_WARNINGS = 20
 COUNTS = ("added", "updated", "unchanged", "failed", "chunks", "embedded")
-# These are reported only if they are not zero.
+# These are reported only if they are not zero; `documents` only if a file has several.
 RARE_COUNTS = ("renamed", "removed", "quarantined", "reindexed")
+STORED = ("added", "updated", "renamed")
 
 
 @dataclass
@@ -37,6 +38,12 @@ class ReportBuilder:
         """Count the files that are stored now and the documents that were removed."""
         names = ("added", "updated", "unchanged", "renamed", "removed")
         return sum(self.counts[name] for name in names)
+
+    def add_stored(self, outcome: str, documents: int, chunks: int) -> None:
+        """Count a file that was stored, with its documents and chunks."""
+        self.counts[outcome] += 1
+        self.counts["documents"] += documents
+        self.counts["chunks"] += chunks
 
     def add_failure(self, collection: str, error: IngestError) -> None:
         """Record a file that could not be ingested."""
@@ -74,6 +81,8 @@ class ReportBuilder:
     def build(self) -> JobReport:
         """Return the report: all counts, the degradations in order, the items."""
         rare = {name: self.counts[name] for name in RARE_COUNTS if self.counts[name]}
+        if self.counts["documents"] > sum(self.counts[name] for name in STORED):
+            rare["documents"] = self.counts["documents"]
         return JobReport(
             job="ingest",
             counts={name: self.counts[name] for name in COUNTS} | rare,

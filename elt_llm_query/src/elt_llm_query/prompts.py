@@ -13,6 +13,9 @@ from llama_index.core.prompts import PromptTemplate
 REFUSAL = "The documents do not answer this."  # prescribed to the model for a refusal
 # Shown instead, because a model that read some passages cannot know all documents.
 NO_SURE_ANSWER = "No passage that was found answers this for sure."
+UNSURE_ANSWER = (
+    "It is not certain that this answers the question; read the quote in its place."
+)
 
 # The example label matches no source, because sources are numbered from 1.
 _EXAMPLE = "S0"

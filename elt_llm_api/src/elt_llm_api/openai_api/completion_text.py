@@ -23,7 +23,8 @@ class ReplyText:
         pieces: The answer statement by statement, then the list of sources; joined they
             are the text.
         annotations: One for each citation of a statement, in OpenAI's format.
-        refusal: The text of a refusal; None for an answer.
+        refusal: The text of a refusal; None for an answer, a courtesy and a question
+            that is asked back.
     """
 
     pieces: tuple[str, ...]
@@ -59,7 +60,7 @@ def reply_text(result: QueryResult, form: Format, base_url: str) -> ReplyText:
     return ReplyText(
         tuple(piece for piece in pieces if piece),
         tuple(annotations),
-        None if result.status in ANSWERED else result.answer,
+        None if result.status in ANSWERED or result.reply else result.answer,
     )
 
 

@@ -197,6 +197,16 @@ class ConversationSection(Section):
         description="refuse an answer whose passages do not mention the subject "
         "of the rewritten question",
     )
+    # The probability below which an answer to a single question says that it is not
+    # certain (`ExtractiveOptions.certain`); see "Follow-ups without a model" in
+    # measurements.md.
+    sure: float = Field(
+        default=0.6,
+        ge=0,
+        le=1,
+        description="probability below which check_subject refuses an answer to a "
+        "message that was resolved, and a table row after another question",
+    )
     decompose: bool = Field(
         default=True,
         description="split a message with several questions and answer or refuse "

@@ -13,6 +13,7 @@ from enum import StrEnum
 from elt_llm_query.analysis.lexicon import (
     AUXILIARIES,
     COMMON,
+    INTERROGATIVES,
     QUESTION_WORDS,
     STOP_WORDS,
 )
@@ -23,6 +24,7 @@ _PREPOSITIONS = (
     "without against over into than while as because per within until unless since"
 )
 _AUX = "|".join(sorted(AUXILIARIES))
+_ASKING = AUXILIARIES | INTERROGATIVES | QUESTION_WORDS
 _PREP = _PREPOSITIONS.replace(" ", "|")
 _WORD = r"[^\W_][\w'\u2019-]*"
 _DETERMINER = r"(?:an?|the|my|your|our|any|every|each|some|no|all)"
@@ -96,6 +98,9 @@ _OTHER = re.compile(
     r"\bthe\s+(?:former|latter|same|other|others|above|first|second|third|last|next)"
     r"\s*(?:ones?)?\s*(?=\W*$|\b(?:one|ones)\b)|\b(?:which|that|this|another|the)\s+ones?\b"
     rf"|\bdo(?:es)?\s+so\b|\b(?:{_AUX})\s+(?:both|such)\b|\bin\s+that\s+case\b"
+    # "Is mine valid?": of the speaker, of whom no document speaks.
+    rf"|\b(?:{_AUX}|{_PREP})\s+(?:mine|ours|yours)\b"
+    rf"|^\W*(?:(?:and|but|or|so)\s+)?(?:{_PREP})\s+those\s+(?:who|which|that)\b"
     r"|\b(?:otherwise|instead|else|too|likewise)\W*$|\bthere(?:of|in|by|after)\b"
     r"|(?<!is )(?<!are )(?<!was )(?<!were )(?<!be )\bthere\W*$",
     re.IGNORECASE,
@@ -236,6 +241,11 @@ def find_dependence(question: str) -> Dependence:
     if _ABOUT.match(question) or _AND.match(question):
         return _fragment(question)
     return INDEPENDENT
+
+
+def asks(message: str) -> bool:
+    """Return whether a message has an English verb or other word of questions."""
+    return bool(_ASKING & {*words(message.lower())})
 
 
 def without_lead(question: str) -> str:

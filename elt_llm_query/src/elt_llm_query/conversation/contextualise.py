@@ -27,6 +27,7 @@ from elt_llm_query.analysis.follow_up import (
     Dependence,
     NamedThing,
     Pointer,
+    asks,
     choose_referent,
     find_candidates,
     find_dependence,
@@ -123,9 +124,7 @@ class ByRules(Contextualiser):
             fragment = Dependence(Pointer.FRAGMENT, message.strip().rstrip("?!. "))
             return _continue(message, last) or _ask_back(message, fragment, ())
         if dependence.kind is Pointer.NONE:
-            return _of_one_thing(message, exchanges) or Understood(
-                without_lead(message)
-            )
+            return _of_one_thing(message, exchanges) or _as_written(message, last)
         if not exchanges and dependence.kind is Pointer.PRONOUN and dependence.rival:
             return Understood(message)  # "Where does the Board have its seat?"
         sure = _read(message, dependence, last, weak=False)
@@ -259,7 +258,7 @@ def understand_part(text: str, before: str) -> Understood:
             the part may refer to anything it names.
     """
     if continued := continue_question(text, before):
-        return Understood(continued)
+        return _about_all(continued, find_candidates(before, ()))
     dependence = find_dependence(text)
     if dependence.kind is Pointer.NONE:
         return Understood(text)
@@ -282,9 +281,24 @@ def _continue(message: str, last: Exchange | None) -> Understood | None:
     question = continue_question(message, last.question)
     if question is None:
         return None
-    things = [t.text for t in find_candidates(last.question, last.titles)]
-    subject, *others = things or [""]
+    return _about_all(question, find_candidates(last.question, last.titles))
+
+
+def _about_all(question: str, things: Sequence[NamedThing]) -> Understood:
+    """Return a continued question, the answer to which must be about the things."""
+    subject, *others = [thing.text for thing in things] or [""]
     return Understood(question, subject=subject, kept=tuple(others))
+
+
+def _as_written(message: str, last: Exchange | None) -> Understood:
+    """Return a message that refers to nothing; a mere noun phrase is asked back."""
+    if last is None:
+        return Understood(without_lead(message))
+    # Only after a question in English is it known that the message asks nothing.
+    if asks(last.question) and not asks(message):
+        words = message.strip().rstrip("?!. ")
+        return _ask_back(message, Dependence(Pointer.FRAGMENT, words), ())
+    return Understood(without_lead(message))
 
 
 def _of_one_thing(message: str, exchanges: Sequence[Exchange]) -> Understood | None:

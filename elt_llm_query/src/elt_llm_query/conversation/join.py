@@ -1,6 +1,6 @@
 """Join the answers to the parts of a message, each with its own sources."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from itertools import chain
 from typing import TypeVar
 
@@ -8,6 +8,7 @@ from elt_llm_core.results import (
     Citation,
     ModelCost,
     QueryResult,
+    Reply,
     Source,
     Statement,
     Status,
@@ -56,6 +57,7 @@ def join_results(results: Sequence[QueryResult]) -> QueryResult:
         removed=tuple(chain.from_iterable(r.removed for r in moved)),
         nearest=tuple(chain.from_iterable(r.nearest for r in moved)),
         lists=tuple(chain.from_iterable(r.lists for r in moved)),
+        reply=_reply({result.reply for result in moved}),
         sure=min((r.sure for r in moved if r.sure is not None), default=None),
         conflicts=tuple(chain.from_iterable(r.conflicts for r in moved)),
         degradations=tuple(
@@ -70,6 +72,11 @@ def _status(parts: Sequence[Status]) -> Status:
         return parts[0]
     good = {Status.ANSWERED, Status.PARTIAL}
     return Status.PARTIAL if good & set(parts) else Status.INSUFFICIENT
+
+
+def _reply(kinds: Set[Reply | None]) -> Reply | None:
+    """Return the kind of all parts; with an answer or a refusal it is none."""
+    return next(iter(kinds)) if len(kinds) == 1 else None
 
 
 def _join_statements(

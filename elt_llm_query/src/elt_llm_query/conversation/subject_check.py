@@ -16,10 +16,16 @@ from elt_llm_query.conversation.exchanges import (
     Exchange,
     count_mentions,
     last_answered,
+    last_asked,
     named_things,
 )
+from elt_llm_query.prompts import UNSURE_ANSWER
 
 NO_SUBJECT = "No passage that was found answers this of {subject} for sure."
+NOT_SURE = (
+    "It is not certain enough that what was found answers this after the question "
+    "before. Ask in full."
+)
 OTHER_SUBJECT = (
     "The question does not say whether it is about {subject}, and what was found is "
     "about something else. Name what it is about."
@@ -35,11 +41,16 @@ class SubjectCheck:
     Args:
         store: The data root.
         exchanges: Earlier questions, with the sources of their answers.
+        sure: The probability that an answer after another question must have, where
+            one was estimated.
     """
 
-    def __init__(self, store: Store, exchanges: Sequence[Exchange]) -> None:
+    def __init__(
+        self, store: Store, exchanges: Sequence[Exchange], sure: float = 0.0
+    ) -> None:
         self._store = store
         self._exchanges = exchanges
+        self._sure = sure
 
     def find_fault(self, part: Understood, result: QueryResult) -> tuple[str, str]:
         """Return why an answer is about something else, and the unclear words."""
@@ -47,12 +58,29 @@ class SubjectCheck:
             return "", ""
         if part.subject and not self._is_about(result, part):
             return NO_SUBJECT.format(subject=part.subject), ""
+        if self._is_unsure(part, result):
+            return NOT_SURE, ""
         subject = "" if part.subject else self._left_subject(part.question, result)
         return (
             (OTHER_SUBJECT.format(subject=subject), part.question)
             if subject
             else ("", "")
         )
+
+    def _is_unsure(self, part: Understood, result: QueryResult) -> bool:
+        """Return whether an answer is too uncertain for a conversation.
+
+        A resolved message may mean something else than it was understood to mean,
+        beside all that may be wrong with an answer, so that an answer which is not
+        certain is shown as the nearest passages. A whole question keeps an answer that
+        says that it is not certain. Rows and sheets are chosen without regard to the
+        probability and do not say so; after another question they are refused.
+        """
+        is_low = result.sure is not None and result.sure < self._sure
+        says_so = any(UNSURE_ANSWER in one.text for one in result.statements)
+        if part.subject:
+            return is_low or says_so
+        return is_low and not says_so and last_asked(self._exchanges) is not None
 
     def _left_subject(self, question: str, result: QueryResult) -> str:
         """Return the earlier subject that the answer may have left.

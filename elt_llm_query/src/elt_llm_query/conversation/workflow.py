@@ -7,7 +7,8 @@ message           a greeting or thanks is answered politely, without the other s
 │ clarify         asked back where it may mean several things
 │ answer          each part by `query_collections`, by itself; a refused part again with
 │                 other names of its things, if an alias file has them
-│ check_subject   refused where the passages speak of something else
+│ check_subject   refused where the passages speak of something else, or where it
+│                 is not certain what answers, after another question
 │ join            one result, which is shown
 ▼ suggest         questions that may be asked next
 TurnOutcome
@@ -39,6 +40,7 @@ from elt_llm_core.results import (
     DegradationKind,
     QueryResult,
     QueryTrace,
+    Reply,
     Statement,
     Status,
     Support,
@@ -176,7 +178,8 @@ class TurnWorkflow(Workflow):
         self._config = context.config
         self._settings = context.config.conversation
         self._contextualiser = _build_contextualiser(self._config, context.models)
-        self._subjects = SubjectCheck(context.store, context.exchanges)
+        sure = self._settings.sure
+        self._subjects = SubjectCheck(context.store, context.exchanges, sure)
         self._log = TraceLog()
         self._steps = self._build_steps()
         self._summary: Branch[Message] | None = None
@@ -199,7 +202,8 @@ class TurnWorkflow(Workflow):
         courtesy = find_courtesy(event.message)
         if courtesy is None:
             return QuestionEvent(message=without_courtesy(event.message))
-        result = self._reply(event.message, reply_to(courtesy))
+        text = reply_to(courtesy)
+        result = self._reply(event.message, text, Reply.COURTESY)
         part = Part(question=event.message, status=result.status, answer=result.answer)
         outcome = TurnOutcome(result, (part,), courtesy=True)
         self._context.show(outcome)
@@ -329,7 +333,7 @@ class TurnWorkflow(Workflow):
 
     def _answer(self, part: Understood) -> QueryResult:
         if part.unclear:
-            return self._reply(part.question, part.unclear)
+            return self._reply(part.question, part.unclear, Reply.CLARIFICATION)
         report_step("answer", "begun", f"searching: {part.question}", n_in=1)
         return self._context.ask(part.question)
 
@@ -345,7 +349,7 @@ class TurnWorkflow(Workflow):
                     reply, words = self._subjects.find_fault(part, result)
                     if reply:
                         parts[number] = Understood(part.question, words=words)
-                        results[number] = self._refuse(result, reply)
+                        results[number] = self._refuse(result, reply, words)
                     note.n_out += not reply
         return CheckedEvent(parts=tuple(parts), results=tuple(results))
 
@@ -472,22 +476,26 @@ class TurnWorkflow(Workflow):
             }
         )
 
-    def _reply(self, question: str, text: str) -> QueryResult:
-        """Return a result that asks back, without a search."""
+    def _reply(self, question: str, text: str, kind: Reply) -> QueryResult:
+        """Return a result without a search: a courtesy, or what is asked back."""
         config_hash = self._config.hash("models", "query", "conversation")
         return QueryResult(
             question=question,
             status=Status.INSUFFICIENT,
             answer=text,
             statements=(_notice(text),),
+            reply=kind,
             trace=QueryTrace(
                 query_id=item_key(question, config_hash)[:16], config_hash=config_hash
             ),
         )
 
     @staticmethod
-    def _refuse(result: QueryResult, text: str) -> QueryResult:
-        """Return the result without its answer; its quotes are the nearest passages."""
+    def _refuse(result: QueryResult, text: str, words: str) -> QueryResult:
+        """Return the result without its answer; its quotes are the nearest passages.
+
+        With unclear words it asks back what they are about.
+        """
         return result.model_copy(
             update={
                 "status": Status.INSUFFICIENT,
@@ -497,6 +505,7 @@ class TurnWorkflow(Workflow):
                 "lists": (),
                 "conflicts": (),
                 "nearest": result.citations,
+                "reply": Reply.CLARIFICATION if words else None,
             }
         )
 

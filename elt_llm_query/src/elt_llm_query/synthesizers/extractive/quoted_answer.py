@@ -7,12 +7,10 @@ from llama_index.core.schema import TextNode
 
 from elt_llm_core.results import QuotedList
 from elt_llm_query.grounding.claim import Claim
+from elt_llm_query.prompts import UNSURE_ANSWER
 from elt_llm_query.synthesizers.extractive.whole_lists import ListExtent, WholeLists
 
 SHOWN = "{shown} of {total} items of this list are shown."
-UNSURE = (
-    "It is not certain that this answers the question; read the quote in its place."
-)
 
 
 class QuotedAnswer(NamedTuple):
@@ -49,7 +47,7 @@ def write_answer(
         if claim in cut:
             one = cut[claim]
             lines.append(SHOWN.format(shown=one.shown, total=one.total))
-    return "\n".join([*lines, *([UNSURE] if unsure else ())])
+    return "\n".join([*lines, *([UNSURE_ANSWER] if unsure else ())])
 
 
 def to_answer(
