@@ -22,9 +22,15 @@ def test_health_does_not_wait_for_a_thread(path, root):
     async def check() -> int:
         limiter = to_thread.current_default_thread_limiter()
         limiter.total_tokens = 1
-        busy = asyncio.create_task(to_thread.run_sync(free.wait))
-        while not limiter.borrowed_tokens:
-            await asyncio.sleep(0)
+        taken = asyncio.Event()
+        take = asyncio.get_running_loop().call_soon_threadsafe
+
+        def hold() -> None:
+            take(taken.set)
+            free.wait()
+
+        busy = asyncio.create_task(to_thread.run_sync(hold))
+        await taken.wait()
         transport = httpx.ASGITransport(app)
         try:
             async with (

@@ -9,7 +9,7 @@ import pytest
 
 from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.errors import ConfigError, ModelUnavailableError
-from elt_llm_core.results import DegradationKind, Reply, Status
+from elt_llm_core.results import DegradationKind, ReplyKind, Status
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import ScriptedLLM
 from elt_llm_query import Library
@@ -179,7 +179,7 @@ def test_what_only_the_one_who_asks_knows_is_asked_back(
 ) -> None:
     turn = second(library(), message)
     assert turn.unclear == words
-    assert turn.result.reply is Reply.CLARIFICATION
+    assert turn.result.reply is ReplyKind.CLARIFICATION
 
 
 def test_a_mine_is_a_thing_too() -> None:

@@ -42,7 +42,7 @@ class Status(StrEnum):
     VALIDATION_FAILED = "validation_failed"
 
 
-class Reply(StrEnum):
+class ReplyKind(StrEnum):
     """What a result is that neither answers nor refuses."""
 
     COURTESY = "courtesy"
@@ -319,7 +319,7 @@ class QueryResult(Record):
         default=(),
         description="contradictions between sources about a statement of the answer",
     )
-    reply: Reply | None = Field(
+    reply: ReplyKind | None = Field(
         default=None,
         description="reply to a greeting or thanks, or a question that is asked back; "
         "null for an answer or a refusal",

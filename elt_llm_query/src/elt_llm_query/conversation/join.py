@@ -8,7 +8,7 @@ from elt_llm_core.results import (
     Citation,
     ModelCost,
     QueryResult,
-    Reply,
+    ReplyKind,
     Source,
     Statement,
     Status,
@@ -74,7 +74,7 @@ def _status(parts: Sequence[Status]) -> Status:
     return Status.PARTIAL if good & set(parts) else Status.INSUFFICIENT
 
 
-def _reply(kinds: Set[Reply | None]) -> Reply | None:
+def _reply(kinds: Set[ReplyKind | None]) -> ReplyKind | None:
     """Return the kind of all parts; with an answer or a refusal it is none."""
     return next(iter(kinds)) if len(kinds) == 1 else None
 

@@ -40,7 +40,7 @@ from elt_llm_core.results import (
     DegradationKind,
     QueryResult,
     QueryTrace,
-    Reply,
+    ReplyKind,
     Statement,
     Status,
     Support,
@@ -203,7 +203,7 @@ class TurnWorkflow(Workflow):
         if courtesy is None:
             return QuestionEvent(message=without_courtesy(event.message))
         text = reply_to(courtesy)
-        result = self._reply(event.message, text, Reply.COURTESY)
+        result = self._reply(event.message, text, ReplyKind.COURTESY)
         part = Part(question=event.message, status=result.status, answer=result.answer)
         outcome = TurnOutcome(result, (part,), courtesy=True)
         self._context.show(outcome)
@@ -333,7 +333,7 @@ class TurnWorkflow(Workflow):
 
     def _answer(self, part: Understood) -> QueryResult:
         if part.unclear:
-            return self._reply(part.question, part.unclear, Reply.CLARIFICATION)
+            return self._reply(part.question, part.unclear, ReplyKind.CLARIFICATION)
         report_step("answer", "begun", f"searching: {part.question}", n_in=1)
         return self._context.ask(part.question)
 
@@ -476,7 +476,7 @@ class TurnWorkflow(Workflow):
             }
         )
 
-    def _reply(self, question: str, text: str, kind: Reply) -> QueryResult:
+    def _reply(self, question: str, text: str, kind: ReplyKind) -> QueryResult:
         """Return a result without a search: a courtesy, or what is asked back."""
         config_hash = self._config.hash("models", "query", "conversation")
         return QueryResult(
@@ -505,7 +505,7 @@ class TurnWorkflow(Workflow):
                 "lists": (),
                 "conflicts": (),
                 "nearest": result.citations,
-                "reply": Reply.CLARIFICATION if words else None,
+                "reply": ReplyKind.CLARIFICATION if words else None,
             }
         )
 
