@@ -1,15 +1,11 @@
 """Fit the scorer that decides which sentence answers, and how sure that is.
 
-    python benchmarks/answer_scorer.py --data DATA_DIR --root ROOT [--ablate] [--write]
+    python benchmarks/answer_scorer.py --data DATA_DIR --root ROOT [--cases FILE]
+        [--ablate] [--write]
 
 DATA_DIR holds `clapnq_dev`, `xquad_dev` and the documents of `answer_questions.tsv`,
-which are taken into the data root ROOT unless they are there. A case is a question with
-passages: of ClapNQ one with a marked answer or a near miss, alone and among the four
-that share most words with the question; of XQuAD (English) the paragraphs of the
-article, with and without the one that answers; of our own questions the sources that
-the default search finds, with and without those that answer; of the written documents
-that the reader was not trained on their sections. Candidates and features
-are those of the synthesizer itself.
+which are taken into the data root ROOT unless they are there; `answer_cases.py` makes
+the cases of them. FILE keeps them.
 
 Prints what is answered and refused when each question is judged by weights that were
 fitted without it (five folds by question, two shuffles), then by weights that were
@@ -21,41 +17,30 @@ that ship: for embedders that read tokens, for others, and for words alone.
 import argparse
 import json
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import sqrt
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from llama_index.core.schema import NodeWithScore, QueryBundle
 from numpy.typing import NDArray
 
-from elt_llm_core.config.loader import load_config
-from elt_llm_core.jobs import JOBS, JobContext
-from elt_llm_core.models.factory import build_models
-from elt_llm_core.store import Collection, Store
-from elt_llm_core.strategy import Models
-from elt_llm_query.analysis.question import Form, QuestionAnalysis, analyse
-from elt_llm_query.analysis.term_match import coverage, vocabulary
-from elt_llm_query.engine import build_engine
+from answer_cases import OWN, Group, find_groups, read_cases
+from elt_llm_query.analysis.question import Form, analyse
 from elt_llm_query.synthesizers.extractive import scorer
-from elt_llm_query.synthesizers.extractive.candidates import Candidate, Passage
 from elt_llm_query.synthesizers.extractive.features import lacks_words
-from elt_llm_query.synthesizers.extractive.meanings import Features
+from elt_llm_query.synthesizers.extractive.meanings import (
+    Features,
+)
 from elt_llm_query.synthesizers.extractive.ranking import CLOSE_SENTENCE
 from elt_llm_query.synthesizers.extractive.scorer import decision_features
 from elt_llm_query.synthesizers.extractive.synthesizer import (
     ExtractiveOptions,
-    ExtractiveSynthesizer,
-    scorer_rows,
 )
-from elt_llm_query.synthesizers.extractive.whole_tables import read_tables
-from thresholds import Case, to_node
-from written_documents import definition_questions, split_documents
 
 Array = NDArray[np.float64]
-OWN = "own"  # begins the names of cases of our own questions
 FOLDS, SHUFFLES, INNER = 5, 2, 4
 CHOICE_PENALTY, DECISION_PENALTY = 5.0, 20.0  # of squared weights
 STEPS, RATE = 400, 0.05  # of the descent (Adam: Kingma and Ba, 2015)
@@ -72,45 +57,9 @@ COLUMNS = ("set", "at", "answered", "first right", "quoted right", "false", "ref
 HEAD = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|"
 SHIPPED_LIMITS = (ExtractiveOptions().sure, ExtractiveOptions().sure_lacking)
 UNUSED = 1e-6  # spread of a feature that never changes
-DISTRACTORS = 4
 SHIPPED = Path(scorer.__file__).with_name(scorer.WEIGHTS)
-QUESTIONS = Path(__file__).with_name("answer_questions.tsv")
-DOCUMENTS = {
-    "bank": ["policy_pdf/Banking_Policy_Document/Policy_Document.pdf"],
-    "rulebooks": [
-        "obliqa/rulebooks-txt/AML_VER09.211223.txt",
-        "obliqa/rulebooks-txt/CIB_VER04.030220.txt",
-        "obliqa/rulebooks-txt/COBS_VER15.150823.txt",
-    ],
-    "monographs": [
-        "drug_monographs/docs/lipitor.pdf",
-        "drug_monographs/docs/metformin.pdf",
-    ],
-    "wca": [f"rules_wca/wca-{n}.md" for n in ("regulations", "guidelines", "states")],
-    "nist": ["nist_sp800_63_4"],
-    "statistics": [
-        f"tables_icdar2013_eu/eu-0{number}.pdf"
-        for number in ("01", "02", "04", "05", "06", "07", "08", "10", "12", "13")
-    ],
-    "funds": ["obliqa/rulebooks-txt/FUNDS_VER08.040723.txt"],
-    "general": ["obliqa/rulebooks-txt/GEN_VER08.181223.txt"],
-    "markets": ["obliqa/rulebooks-txt/MKT_VER08.181223.txt"],
-    "earnings": [
-        "financebench/ULTABEAUTY_2023Q4_EARNINGS.pdf",
-        "financebench/AMCOR_2023Q4_EARNINGS.pdf",
-    ],
-    "statements": ["reading_dev/veterans.pdf", "reading_dev/telecom.pdf"],
-    "public_reports": ["reading_dev/imf.pdf", "reading_dev/p230014b.pdf"],
-    "papers": [
-        f"reading_dev/{name}.pdf"
-        for name in ("bert", "red_teaming", "task2vec", "megatron", "llama")
-    ],
-    "guides": [
-        "rules_wca/style-guide.md",
-        "rules_wca/README.md",
-        "nist_sp800_63_4/_sp800-63c",
-    ],
-}
+
+
 GROUPS = {
     "tokens": ("match", "weakest", "answers_question", "repeated", "new_tokens"),
     "cosines": ("cosine",),
@@ -126,37 +75,7 @@ _MEANINGS = (*_TOKENS, *GROUPS["cosines"], *GROUPS["source"], *GROUPS["reader"])
 # What the weights of a kind may not use.
 KINDS = {"tokens": (), "vectors": _TOKENS, "words": _MEANINGS}
 
-
-_TABLES: dict[tuple["Group", tuple[str, ...]], Array] = {}
-
-
-class NamedCase(NamedTuple):
-    """A case, the set it is of, and whether it has an answer.
-
-    Where no source was taken out, the tables of `collection` are read whole. Where one
-    was, none is: the other rows of a table would bring back the row that was taken.
-    """
-
-    name: str
-    answerable: bool
-    case: Case
-    collection: Collection | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Group:
-    """A case: the features of its sentences, and which of them are right."""
-
-    name: str
-    question: str
-    answerable: bool
-    rows: list[Features]
-    right: NDArray[np.bool_]
-
-    @property
-    def home(self) -> str:
-        """The document it is of, or the public set."""
-        return self.name.removesuffix(" among five")
+_TABLES: dict[tuple[Group, tuple[str, ...]], Array] = {}
 
 
 @dataclass(frozen=True)
@@ -232,127 +151,6 @@ def table_of(group: Group, names: Sequence[str]) -> Array:
     if (group, tuple(names)) not in _TABLES:
         _TABLES[group, tuple(names)] = matrix(group.rows, names)
     return _TABLES[group, tuple(names)]
-
-
-def read_clapnq(folder: Path) -> Iterator[NamedCase]:
-    """Yield each question with its passage, alone and among the likest others."""
-    read: list[tuple[bool, Case, str, str]] = []
-    for name in ("answerable", "unanswerable"):
-        path = folder / "clapnq_dev" / f"{name}.jsonl"
-        for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
-            (passage,) = row["passages"]
-            marked = row["output"][0].get("selected_sentences", ())
-            nodes = [to_node(passage["text"], passage["title"])]
-            case = Case(row["input"], nodes, marked=marked)
-            read.append((name == "answerable", case, passage["title"], passage["text"]))
-    words = [vocabulary(f"{title} {text}") for _, _, title, text in read]
-    for answerable, case, title, _ in read:
-        yield NamedCase("clapnq", answerable, case)
-        weights = analyse(case.question).weights
-        likeness = [coverage(weights, ((w, 1.0),)) for w in words]
-        order = sorted(range(len(read)), key=lambda i: (-likeness[i], i))
-        others = [read[i][1].nodes[0] for i in order if read[i][2] != title]
-        nodes = [*case.nodes, *others[:DISTRACTORS]]
-        among = Case(case.question, nodes, marked=case.marked)
-        yield NamedCase("clapnq among five", answerable, among)
-
-
-def read_xquad(folder: Path) -> Iterator[NamedCase]:
-    """Yield each question with its article, whole and without the answer."""
-    articles = json.loads((folder / "xquad_dev/en.json").read_text(encoding="utf-8"))
-    for article in articles:
-        title = str(article["title"]).replace("_", " ")
-        nodes = [to_node(text, title) for text in article["paragraphs"]]
-        for asked in article["questions"]:
-            question, held = asked["question"], asked["answers"]
-            gold = nodes[asked["paragraph"]]
-            yield NamedCase("xquad", True, Case(question, nodes, held=held))
-            others = [node for node in nodes if node is not gold]
-            yield NamedCase("xquad", False, Case(question, others))
-
-
-def read_ours(folder: Path, store: Store, models: Models) -> Iterator[NamedCase]:
-    """Yield our questions on documents, with what the default search finds."""
-    config = load_config(environ={})
-    for collection, paths in DOCUMENTS.items():
-        if collection not in {c.name for c in store.collections()}:
-            told = {
-                "paths": [str(folder / p) for p in paths],
-                "collection": collection,
-            }
-            JOBS.load("ingest", told).build(models)(JobContext(config, store))
-    for line in QUESTIONS.read_text(encoding="utf-8").splitlines():
-        collection, question, held = line.split("\t")
-        home = store.open(collection)
-        engine = build_engine([home], config, models)
-        nodes = engine.retrieve(QueryBundle(question))
-        gold = [n for n in nodes if held and held in _plain(n)]
-        yield NamedCase(
-            f"{OWN} {collection}",
-            bool(gold),
-            Case(question, nodes, held=[held] * bool(held)),
-            home,
-        )
-        if gold:
-            others = [n for n in nodes if n not in gold]
-            yield NamedCase(f"{OWN} {collection}", False, Case(question, others))
-
-
-def read_written() -> Iterator[NamedCase]:
-    """Yield the questions of written documents that the reader was not trained on."""
-    for document in split_documents()[1]:
-        sections: dict[str, list[str]] = {}
-        for one in document.sentences:
-            sections.setdefault(one.heading, []).append(one.text)
-        nodes = [
-            to_node(" ".join(texts), document.title, heading)
-            for heading, texts in sections.items()
-        ]
-        for asked in [*document.questions, *definition_questions(document)]:
-            marked = [document.sentences[i].text for i in asked.answers]
-            name = "written, plain" if asked.is_plain else "written"
-            yield NamedCase(name, bool(marked), Case(asked.text, nodes, marked=marked))
-
-
-def _plain(node: NodeWithScore) -> str:
-    return " ".join(node.node.get_content().split())
-
-
-def to_group(named: NamedCase, synthesizer: ExtractiveSynthesizer) -> Group:
-    """The case as the synthesizer sees it."""
-    case = named.case
-    if named.collection is not None:
-        synthesizer = synthesizer.over([named.collection])
-    passages, _ = synthesizer.read(case.nodes)
-    if named.collection is not None:
-        passages += read_tables(passages)
-    compared = synthesizer.compare(QueryBundle(case.question), passages)
-    question = analyse(case.question)
-    candidates, rows = scorer_rows(question, compared, passages)
-    right = np.array(
-        [
-            case.is_right(" ".join(c.text_in(passages).split()))
-            or case.is_right(_quoted(synthesizer, question, c, passages))
-            for c in candidates
-        ],
-        dtype=bool,
-    )
-    # The answer may stand in a list or a lead-in that was not found itself.
-    answerable = named.answerable or (named.collection is not None and right.any())
-    return Group(
-        named.name, case.question, bool(answerable), rows, right & bool(answerable)
-    )
-
-
-def _quoted(
-    synthesizer: ExtractiveSynthesizer,
-    question: QuestionAnalysis,
-    candidate: Candidate,
-    passages: Sequence[Passage],
-) -> str:
-    """What an answer quotes for a candidate: with its lead-ins and its whole list."""
-    claims = synthesizer.quote(question, [candidate], passages).claims
-    return " ".join(" ".join(c.text for c in claims).split())
 
 
 def _descend(rows: Array, slope: Any, penalty: float) -> Array:
@@ -523,19 +321,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--root", type=Path, required=True)
+    parser.add_argument("--cases", type=Path, default=None)
     parser.add_argument("--ablate", action="store_true")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    models = build_models(load_config(environ={}))
-    store = Store(options.root)
-    cases = [
-        *read_clapnq(options.data),
-        *read_xquad(options.data),
-        *read_ours(options.data, store, models),
-        *read_written(),
-    ]
-    synthesizer = ExtractiveSynthesizer(models.embedder)
-    groups = [to_group(case, synthesizer) for case in cases]
+    groups = find_groups(partial(read_cases, options.data), options.root, options.cases)
     every = sorted(next(g for g in groups if g.rows).rows[0])
     of_kind = {
         kind: [name for name in every if not name.startswith(unused)]

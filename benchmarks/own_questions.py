@@ -17,8 +17,8 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
+from answer_cases import DOCUMENTS, QUESTIONS
 from answer_checks import fill
-from answer_scorer import DOCUMENTS, QUESTIONS
 from elt_llm_core.config.loader import load_config
 from elt_llm_core.models.factory import build_models
 from elt_llm_core.results import QueryResult, Status

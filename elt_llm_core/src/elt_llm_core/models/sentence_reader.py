@@ -28,7 +28,7 @@ from elt_llm_core.models.weights import (
 )
 
 TRAINED = "data/answer_reader.npz"
-TRAINED_SHA256 = "a2e25c9523ab1271903194076df9aba1d1928cad430f140566f85878d9e91180"
+TRAINED_SHA256 = "5802c080ac1172b7d5981f9625b86570e3c186a547bc6709a2f1b416bcc2ab14"
 PREFIX = f"reader-int8-1-{TRAINED_SHA256[:12]}-"
 QUESTION, CONTEXT, SENTENCE = 48, 56, 96  # tokens that are read of each
 CLS, SEP = 101, 102  # of BERT's vocabulary

@@ -66,13 +66,13 @@ class EmbeddedSentence(NamedTuple):
         text: Its text.
         heading: The headings and lead-ins above it.
         source: The source that it is of.
-        context: What the sentence reader reads it with.
+        context: What the sentence reader reads it with; None: it is not read.
     """
 
     text: str
     heading: str
     source: EmbeddedSource | None = None
-    context: str = ""
+    context: str | None = ""
 
 
 def token_reader(embedder: BaseEmbedding | None) -> TokenReader | None:
@@ -159,13 +159,17 @@ def compare_meanings(
     rows = _compare_vectors(bundle, weights, shown, embedder)
     if not reads or not rows[0]:
         return rows
-    sentences = [ReadSentence(one.text, one.context) for one in shown]
+    read = [one.context is not None for one in shown]
+    sentences = [
+        ReadSentence(s.text, s.context) for s in shown if s.context is not None
+    ]
     try:
         scores = reader_beside(embedder).score(bundle.query_str, sentences)
     except ModelError as error:
         logger.warning(_UNREAD, error)
         return [{} for _ in shown]
-    limited = np.clip(scores, LEAST_READ, MOST_READ)
+    limited = np.full(len(shown), LEAST_READ)
+    limited[read] = np.clip(scores, LEAST_READ, MOST_READ)
     return [
         row | {"reader": float(score)} for row, score in zip(rows, limited, strict=True)
     ]

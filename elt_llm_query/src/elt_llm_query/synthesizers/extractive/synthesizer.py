@@ -428,7 +428,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         candidates = drop_fragments(candidates, passages)
         candidates = keep_in_form(question, candidates, passages)
         chosen = worth_comparing(question, candidates, self.limits.compared)
-        shown = [_to_embed(passages, c) for c in chosen]
+        shown = [to_embedded_sentence(passages, c) for c in chosen]
         meanings = compare_meanings(bundle, weights, shown, self._embedder, reads=True)
         return Compared(candidates, chosen, meanings, unnamed)
 
@@ -474,8 +474,15 @@ def refusal(
     return " ".join(part for part in (NO_SURE_ANSWER, places, reason) if part)
 
 
-def _to_embed(passages: Sequence[Passage], candidate: Candidate) -> EmbeddedSentence:
-    """Return the text of a candidate for embedding; a row gets its headers."""
+def to_embedded_sentence(
+    passages: Sequence[Passage], candidate: Candidate
+) -> EmbeddedSentence:
+    """Return what is embedded and read of a candidate; a row gets its headers.
+
+    Args:
+        passages: The sources.
+        candidate: One of their candidates.
+    """
     passage = passages[candidate.passage]
     source = EmbeddedSource(passage.full_reading.text, passage.vector)
     text = f"{candidate.text_in(passages)} {candidate.scored_below}".strip()
@@ -486,7 +493,10 @@ def _to_embed(passages: Sequence[Passage], candidate: Candidate) -> EmbeddedSent
     heading = f"{passage.heading} {lead}".strip()
     context = read_context(passage.section.rpartition(" > ")[2], before)
     return EmbeddedSentence(
-        piece[:_CHARACTERS], heading[:_CHARACTERS], source, context[-_CHARACTERS:]
+        piece[:_CHARACTERS],
+        heading[:_CHARACTERS],
+        source,
+        None if passage.sheet else context[-_CHARACTERS:],  # a sheet is not scored
     )
 
 
