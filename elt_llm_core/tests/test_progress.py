@@ -2,6 +2,7 @@
 
 import io
 import sys
+from collections.abc import Sequence
 
 import pytest
 from rich.console import Console
@@ -9,7 +10,7 @@ from rich.console import Console
 from elt_llm_core.cli import progress
 from elt_llm_core.cli.progress import BarProgress, LineProgress, make_progress
 from elt_llm_core.errors import UnknownStrategyError
-from elt_llm_core.jobs import JOBS, JobReport, silent
+from elt_llm_core.jobs import JOBS, JobReport, Pace, format_duration, silent
 
 
 class Terminal(io.StringIO):
@@ -58,6 +59,82 @@ def test_a_stage_of_unknown_length_is_told_too(
     monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
     LineProgress()("read", 7)
     assert capsys.readouterr().err == "read: 7\n"
+
+
+def forecasts(total: int, seconds: Sequence[float], done: int = 0) -> list[str]:
+    """The estimate before each item and at the end; items take so many seconds."""
+    now = [0.0]
+    pace = Pace(total, lambda: now[0])
+    shown = [pace.time_left(done)]
+    for number, one in enumerate(seconds, start=done + 1):
+        now[0] += one
+        shown.append(pace.time_left(number))
+    return shown
+
+
+def test_what_the_first_item_sets_up_is_not_in_the_estimate() -> None:
+    # The first of 49 items loads a model for 22 s, the others take a quarter second.
+    shown = forecasts(49, [22.0] + [0.25] * 48)
+    assert shown[:13] == [""] * 13
+    assert shown[13] == "about 10 s left"  # 36 items of .25 s
+    assert shown[-1] == ""
+    assert {one for one in shown if one} <= {"about 10 s left", "about 5 s left"}
+
+
+def test_an_estimate_waits_for_some_items() -> None:
+    assert forecasts(100, [10.0] * 4) == ["", "", "", "", "about 16 min left"]
+
+
+def test_an_estimate_waits_for_a_share_of_the_work() -> None:
+    shown = forecasts(1000, [10.0] * 21)
+    assert shown[20] == ""
+    assert shown[21] == "about 3 h left"
+
+
+def test_work_of_an_earlier_run_is_no_pace() -> None:
+    shown = forecasts(100, [2.0] * 5, done=90)
+    assert shown == ["", "", "", "", "about 10 s left", "about 10 s left"]
+
+
+def test_the_pace_of_the_last_items_counts() -> None:
+    shown = forecasts(100, [1.0] * 20 + [20.0] * 30)
+    assert shown[50] == "about 17 min left"
+    assert shown[20] == "about 1 min left"
+
+
+def test_a_stage_that_begins_again_is_estimated_anew() -> None:
+    now = [0.0]
+    pace = Pace(10, lambda: now[0])
+    for done in (0, 1, 2, 3, 4):
+        now[0] += 5.0
+        pace.seconds_left(done)
+    assert pace.seconds_left(4) == 30.0
+    assert pace.seconds_left(0) is None
+
+
+def test_durations_are_no_more_precise_than_an_estimate() -> None:
+    assert [format_duration(s) for s in (3, 42, 130, 3 * 3600)] == [
+        "5 s",
+        "40 s",
+        "2 min",
+        "3 h",
+    ]
+
+
+def test_a_line_knows_the_items_between_two_lines(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(progress, "Pace", lambda total: Pace(total, lambda: now[0]))
+    listener = LineProgress()
+    listener("glossary", 0, 49)
+    for number in range(1, 48):
+        now[0] += 8.0 if number == 1 else 0.5
+        listener("glossary", number, 49)
+    lines = capsys.readouterr().err.splitlines()
+    # The first is two seconds after the first item, too early for an estimate.
+    assert lines[:2] == ["glossary: 5 of 49", "glossary: 25 of 49 about 10 s left"]
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from elt_llm_core.errors import EmbedError, ModelError, ModelUnavailableError
-from elt_llm_core.jobs import Pace, format_duration
+from elt_llm_core.jobs import Pace
 from elt_llm_core.results import DegradationKind
 from elt_llm_core.store.database.vectors import vector_key
 from elt_llm_ingest import window
@@ -209,18 +209,6 @@ def test_a_model_is_checked_once(world):
     world.write("b.md", rules(3))
     world.run()
     assert not set(PROBES) & {t for call in world.embedder._calls for t in call}
-
-
-def test_a_forecast_needs_a_basis():
-    now = [0.0]
-    pace = Pace(100, lambda: now[0])
-    assert pace.time_left(50) == ""
-    now[0] = 10.0
-    assert pace.time_left(1) == ""
-    assert pace.time_left(10) == "about 2 min left"
-    assert pace.time_left(50) == "about 10 s left"
-    assert pace.time_left(100) == ""
-    assert format_duration(3 * 3600) == "3 h"
 
 
 def test_what_is_embedded_takes_no_more_time(world, monkeypatch):

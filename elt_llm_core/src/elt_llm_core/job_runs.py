@@ -15,7 +15,14 @@ from typing import Any
 
 from elt_llm_core.errors import AbandonedError, EltLlmError
 from elt_llm_core.job_records import JobProgress, JobRecord, JobState
-from elt_llm_core.jobs import JobContext, JobReport, Pace, Runner, run_job
+from elt_llm_core.jobs import (
+    UNEVEN,
+    JobContext,
+    JobReport,
+    Pace,
+    Runner,
+    run_job,
+)
 from elt_llm_core.patience import Patience, current
 from elt_llm_core.store.database.reader import FILE
 
@@ -106,7 +113,7 @@ class _KeptRun:
         self._given.progress(stage, done, total, detail)
         with self._lock:
             if self._pace[0] != stage:
-                self._pace = (stage, Pace(total or 0))
+                self._pace = (stage, Pace(0 if stage in UNEVEN else total or 0))
             left = self._pace[1].seconds_left(done)
             progress = JobProgress(
                 stage=stage, done=done, total=total, detail=detail, seconds_left=left

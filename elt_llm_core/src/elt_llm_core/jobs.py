@@ -6,9 +6,10 @@ only in this way, so that none of them imports another's package.
 """
 
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.job_records import (
@@ -28,6 +29,7 @@ __all__ = [
     "INTERRUPTED",
     "JOBS",
     "PARTIAL",
+    "UNEVEN",
     "Expected",
     "ItemOutcome",
     "JobContext",
@@ -87,16 +89,37 @@ def run_job(runner: Runner, context: JobContext) -> JobReport:
         return runner(context)
 
 
-# Estimates from less time, or from a smaller share, are unstable; chosen by eye.
+# Estimates from less time, fewer steps, or a smaller share are unstable; chosen by eye.
 BASIS_SECONDS = 3.0
+BASIS_STEPS = 3
 BASIS_SHARE = 0.02
+# The pace of the last steps counts, over at least this time and so many steps: cheap
+# items may come first, but a single slow one must not decide.
+RECENT_SECONDS = 30.0
+RECENT_STEPS = 10
+# Files differ too much in size to be counted: the ingest estimates the time itself.
+UNEVEN = frozenset({"read", "embed", "store"})
 MINUTE, HOUR = 60.0, 3600.0
 
 
-class Pace:
-    """The work done so far, measured with a monotonic clock.
+class _Step(NamedTuple):
+    """The work that was done at a time, after so many steps."""
 
-    `total` is in any unit proportional to the work, such as bytes.
+    at: float
+    done: float
+    number: int
+
+
+class Pace:
+    """The pace of the last steps, measured with a monotonic clock.
+
+    A step is a call with more work done than before. The time before the first step
+    ends counts for nothing: it contains the set-up, such as loading a model, and work
+    that an earlier run did is no step of this one.
+
+    Args:
+        total: The whole work, in any unit proportional to it, such as bytes.
+        clock: Returns the time in seconds.
     """
 
     def __init__(
@@ -104,7 +127,8 @@ class Pace:
     ) -> None:
         self._total = total
         self._clock = clock
-        self._began = clock()
+        self._done: float | None = None
+        self._steps: deque[_Step] = deque()
 
     def time_left(self, done: float) -> str:
         """Return `about 3 min left`; empty without a basis, and at the end."""
@@ -113,11 +137,37 @@ class Pace:
 
     def seconds_left(self, done: float) -> float | None:
         """Return the remaining seconds; None without a basis, and at the end."""
-        seconds = self._clock() - self._began
-        share = done / self._total if self._total else 0.0
-        if seconds < BASIS_SECONDS or not BASIS_SHARE <= share < 1:
+        now = self._clock()
+        self._note(now, done)
+        if not self._steps or done >= self._total:
             return None
-        return seconds * (1 - share) / share
+        first = self._steps[0]
+        seconds, work = now - first.at, done - first.done
+        if (
+            seconds < BASIS_SECONDS
+            or self._steps[-1].number - first.number < BASIS_STEPS
+            or work < BASIS_SHARE * self._total
+        ):
+            return None
+        return (self._total - done) * seconds / work
+
+    def _note(self, now: float, done: float) -> None:
+        """Remember a step, and forget those that are no longer recent."""
+        before, self._done = self._done, done
+        if before is None or done == before:
+            return
+        if done < before:  # the work began again
+            self._steps.clear()
+            return
+        steps = self._steps
+        steps.append(_Step(now, done, steps[-1].number + 1 if steps else 0))
+        # The second one must be enough by itself, else the first is needed, too.
+        while (
+            len(steps) > RECENT_STEPS
+            and now - steps[1].at >= RECENT_SECONDS
+            and done - steps[1].done >= BASIS_SHARE * self._total
+        ):
+            steps.popleft()
 
 
 def format_duration(seconds: float) -> str:

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import entry_points
 
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.errors import IngestError
+from elt_llm_core.files.file_addresses import FileAddresses
 from elt_llm_core.identifiers import digest
 from elt_llm_core.store import Store
 from elt_llm_core.store.database.records import DocumentRow
@@ -148,6 +149,42 @@ class Ledger:
     def collections(self) -> set[str]:
         """Return the names of the collections with documents."""
         return {row.collection for rows in self.rows.values() for row in rows}
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[list[DocumentRow]]]:
+        named: dict[str, list[list[DocumentRow]]] = {}
+        for _, documents in sorted(self.rows.items()):
+            named.setdefault(documents[0].name, []).append(documents)
+        return named
+
+    def namesakes(self, item: InputFile) -> list[list[DocumentRow]]:
+        """Return the documents of the file's name under other addresses."""
+        return [d for d in self._by_name.get(item.name, []) if d[0].uri != item.uri]
+
+    def find_spellings(self) -> dict[str, list[str]]:
+        """Return the stored addresses of each file, by its resolved address.
+
+        Earlier versions stored a path as it was spelled, with `..` and linked folders.
+        """
+        addresses = FileAddresses()
+        spellings: dict[str, list[str]] = {}
+        for uri in sorted(self.rows):
+            spellings.setdefault(addresses.of_address(uri), []).append(uri)
+        return spellings
+
+    def adopt(self, items: Sequence[InputFile]) -> list[InputFile]:
+        """Return the files, each under the address under which it is stored.
+
+        A document keeps its address, because its id, and those of its chunks, which
+        conversations and decisions point at, are derived from it.
+        """
+        spellings = self.find_spellings()
+        return [
+            item
+            if item.uri in self.rows or item.uri not in spellings
+            else replace(item, uri=spellings[item.uri][0])
+            for item in items
+        ]
 
     def is_current(self, file: ScannedFile, keys: ConfigKeys) -> bool:
         """Return whether the file is stored unchanged, every chunk with its vector."""

@@ -41,6 +41,11 @@ def ask_passwords(words: Sequence[str]) -> tuple[str, ...]:
 @click.option("--rebuild", is_flag=True, help="Read and embed unchanged files again.")
 @click.option("--prune", is_flag=True, help="Remove documents whose files are gone.")
 @click.option(
+    "--replace",
+    is_flag=True,
+    help="Remove documents with the name of an ingested file from other folders.",
+)
+@click.option(
     "--wait", default=0.0, help="Seconds to wait for another process that writes."
 )
 @click.option(
@@ -177,7 +182,7 @@ def remove(
     everything: bool,
     wait: float,
 ) -> None:
-    """Remove documents from a collection, by file name, address or id."""
+    """Remove documents from a collection, by file name, path, address or id."""
     from elt_llm_core.errors import UsageError
     from elt_llm_core.store import editing
 
@@ -264,7 +269,9 @@ def summary_text(report: "JobReport", collection: str, *, dry_run: bool = False)
     counts = report.counts
     done = "Would take" if dry_run else "Took"
     seldom = "".join(
-        f", {counts[name]} {name}" for name in ("renamed", "removed") if name in counts
+        f", {counts[name]} {name}"
+        for name in ("renamed", "replaced", "removed")
+        if name in counts
     )
     documents = f"{counts['documents']} documents, " if "documents" in counts else ""
     embedded = f"{counts['embedded']} embedded"

@@ -16,13 +16,17 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from elt_llm_core.errors import LoadError, UsageError
+from elt_llm_core.files.file_addresses import (
+    FILE_SCHEME,
+    FileAddresses,
+    path_of_address,
+)
 from elt_llm_core.results import Scalar
 from elt_llm_core.store.database.records import DocumentRow
 from elt_llm_ingest.limits import Limits, check_size
 from elt_llm_ingest.readers.detection import READ, is_document, sniff
 
 GONE = "is no longer in the folder"
-FILE = "file://"
 WHOLE = 1 << 20  # bytes up to which a file is read at once
 
 
@@ -37,12 +41,15 @@ class Scope:
     folders: list[str] = field(default_factory=list)
     patterns: list[str] = field(default_factory=list)
     missing: dict[str, int] = field(default_factory=dict)
+    addresses: FileAddresses = field(default_factory=FileAddresses)
 
     def covers(self, uri: str) -> bool:
         """Return whether the command would read the file if it existed."""
+        uri = self.addresses.of_address(uri)
         if uri in self.missing or uri.startswith(tuple(self.folders)):
             return True
-        path = str(file_of(uri)) if self.patterns and uri.startswith(FILE) else ""
+        is_file = self.patterns and uri.startswith(FILE_SCHEME)
+        path = str(path_of_address(uri)) if is_file else ""
         # `*` of fnmatch matches slashes, so `**/` matches any number of folders.
         return any(
             fnmatch.fnmatchcase(path, pattern.replace("**/", ""))
@@ -64,12 +71,9 @@ def find_missing(
 
 def is_missing(uri: str) -> bool:
     """Return whether the address is that of a file that does not exist."""
-    return uri.startswith(FILE) and not file_of(uri).exists()
-
-
-def file_of(uri: str) -> Path:
-    """Return the path of a file:// address."""
-    return Path(unquote(urlsplit(uri).path))
+    # An earlier version stored `folder/../file`, which is lost with the folder.
+    whole = FileAddresses().of_address(uri)
+    return uri.startswith(FILE_SCHEME) and not path_of_address(whole).exists()
 
 
 def describe_missing(
@@ -82,10 +86,16 @@ def describe_missing(
         row = known[uri][0]
         address = row.uri if names[row.name] > 1 else row.name
         sentences.append(
-            f"{row.name} {GONE} and is still searched; remove it with: elt-llm "
-            f"remove {shlex.quote(address)} --collection {row.collection}"
+            f"{row.name} {GONE} and is still searched; remove it with: "
+            f"{remove_command(row, address)}"
         )
     return sentences
+
+
+def remove_command(row: DocumentRow, address: str = "") -> str:
+    """Return the command that removes a document, by default by its address."""
+    name = shlex.quote(address or row.uri)
+    return f"elt-llm remove {name} --collection {row.collection}"
 
 
 SHOWN = 5  # file names in a note
@@ -127,6 +137,10 @@ class FilePlan:
     notes: list[str] = field(default_factory=list)
     scope: Scope = field(default_factory=Scope)
 
+    def address_of(self, path: Path) -> str:
+        """Return the address of a file, however its path is spelled."""
+        return self.scope.addresses.of_path(path)
+
 
 def make_plan(
     paths: Sequence[str], uris: Sequence[str] = (), titles: Sequence[str] = ()
@@ -151,7 +165,7 @@ def make_plan(
         elif path.exists() and not path.is_file():
             plan.failed.append(not_regular_error(path))
         elif path.exists():
-            uri = uris[index] if uris else path.absolute().as_uri()
+            uri = uris[index] if uris else plan.address_of(path)
             title = titles[index] if titles else ""
             plan.items.append(InputFile(path, uri, title, named=True))
         elif glob.has_magic(str(path)):
@@ -208,7 +222,7 @@ def path_of(text: str) -> Path:
 def _add_missing(plan: FilePlan, text: str, path: Path) -> None:
     reason = "there is no such file or folder"
     plan.failed.append(LoadError(text, reason, "check the spelling"))
-    plan.scope.missing[path.absolute().as_uri()] = len(plan.failed) - 1
+    plan.scope.missing[plan.address_of(path)] = len(plan.failed) - 1
 
 
 @dataclass(frozen=True)
@@ -227,9 +241,9 @@ class _FolderFile:
 def _add_folder(plan: FilePlan, folder: Path) -> None:
     entries = (entry for entry in _entries(folder) if not _is_hidden(entry.name))
     files_read = _list_readable(plan, folder, (Path(entry.path) for entry in entries))
-    plan.items.extend(InputFile(f.path, _uri(f.path)) for f in _best_first(files_read))
+    plan.items.extend(_found_files(plan, files_read))
     if files_read:
-        plan.scope.folders.append(_uri(folder).rstrip("/") + "/")
+        plan.scope.folders.append(plan.scope.addresses.of_folder(folder.absolute()))
     else:
         plan.failed.append(LoadError(str(folder), "it contains no readable file", READ))
 
@@ -243,12 +257,19 @@ def _add_pattern(plan: FilePlan, pattern: Path) -> None:
     matches = map(Path, sorted(matched))
     files = (p for p in matches if not p.is_dir() and not _is_hidden(p.name))
     files_read = _list_readable(plan, root, files, pattern.suffix)
-    plan.items.extend(InputFile(f.path, _uri(f.path)) for f in _best_first(files_read))
+    plan.items.extend(_found_files(plan, files_read))
     if files_read:
-        plan.scope.patterns.append(text)
+        resolved = glob.escape(os.path.realpath(root))
+        plan.scope.patterns.append(text.replace(str(root), resolved, 1))
     else:
         reason = "no readable file matches"
         plan.failed.append(LoadError(str(pattern), reason, READ))
+
+
+def _found_files(plan: FilePlan, files: Sequence[_FolderFile]) -> Iterator[InputFile]:
+    """Yield the files of a folder or pattern with their addresses."""
+    for file in _best_first(files):
+        yield InputFile(file.path, plan.address_of(file.path))
 
 
 def _is_hidden(name: str) -> bool:
@@ -316,10 +337,6 @@ def _is_misnamed(path: Path) -> bool:
     except (LoadError, OSError):
         return True
     return bool(warnings)
-
-
-def _uri(path: Path) -> str:
-    return path.absolute().as_uri()
 
 
 def _entries(folder: Path) -> Iterator["os.DirEntry[str]"]:

@@ -106,8 +106,9 @@ def list_other_files(
     for uri in stale:
         if uri not in renamed:
             name = state.ledger.rows[uri][0].name
-            report.items.append(ItemOutcome(name=name, uri=uri, outcome="removed"))
-            report.counts["removed"] += 1
+            ending = "replaced" if uri in state.replaced else "removed"
+            report.items.append(ItemOutcome(name=name, uri=uri, outcome=ending))
+            report.counts[ending] += 1
     listed = {item.uri for item in report.items}
     for item in plan.items:
         if item.uri in state.digests.keys() - listed:

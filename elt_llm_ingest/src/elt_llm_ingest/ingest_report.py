@@ -12,8 +12,8 @@ from elt_llm_core.results import Degradation, DegradationKind
 MAX_WARNINGS = 20
 COUNTS = ("added", "updated", "unchanged", "failed", "chunks", "embedded")
 # These are reported only if they are not zero; `documents` only if a file has several.
-RARE_COUNTS = ("renamed", "removed", "quarantined", "reindexed")
-STORED = ("added", "updated", "renamed")
+RARE_COUNTS = ("renamed", "replaced", "removed", "quarantined", "reindexed")
+STORED = ("added", "updated", "renamed", "replaced")
 
 
 @dataclass

@@ -57,6 +57,10 @@ class IngestOptions(BaseModel):
     prune: bool = Field(
         default=False, description="remove documents whose files no longer exist"
     )
+    replace: bool = Field(
+        default=False,
+        description="remove documents of the same name from other folders",
+    )
     wait: float = Field(
         default=0.0, ge=0, description="seconds to wait for another process that writes"
     )

@@ -11,6 +11,8 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from elt_llm_core.crash import CrashPoint, crash_point
+from elt_llm_core.enterprise.joining import join_models, read_models
+from elt_llm_core.enterprise.unread import find_unread, read_unread_sheets
 from elt_llm_core.errors import (
     CollectionMismatchError,
     GenerationError,
@@ -41,8 +43,10 @@ from elt_llm_ingest.discovery import (
     find_missing,
     hash_file,
     make_plan,
+    remove_command,
 )
 from elt_llm_ingest.dry_run import DryRun, list_other_files
+from elt_llm_ingest.editions import find_replaced
 from elt_llm_ingest.limits import limits_of
 from elt_llm_ingest.options import IngestOptions
 from elt_llm_ingest.sandbox.client import ReadingProcess
@@ -126,6 +130,7 @@ class IngestPipeline:
         self._remove_stale(stale, writer)
         stores = context.config.stores
         names = self._report.changed | state.ledger.collections
+        self._warn_of_unread_sheets(sorted(names))
         self._publish(writer, names, stores.delta_fraction)
         skipped = writer.back_up_if_due(stores.backup_hours, stores.backups_kept)
         self._report.degradations += [skipped] if skipped else []
@@ -160,6 +165,10 @@ class IngestPipeline:
         state.ledger = Ledger.read(
             self._context.store, options.collection, options.collection_prefix
         )
+        plan.items = state.ledger.adopt(plan.items)
+        if options.replace:
+            state.replaced = find_replaced(plan.items, state.ledger)
+        self._warn_of_spellings(plan)
         for index, error in enumerate(plan.failed):
             if not self._is_pruned(plan, index):
                 self._report.add_failure(state.label, error)
@@ -215,12 +224,37 @@ class IngestPipeline:
         """Warn of new files whose content is stored at another address too."""
         for file, change in pairs:
             rows = self._state.ledger.rows.get(change.other)
+            if change.other in self._state.replaced:
+                continue
             if change.outcome is FileOutcome.ADDED and rows:
                 note = (
-                    f"the same content as {rows[0].name} ({change.other}); "
-                    "both are kept"
+                    f"the same content as {rows[0].name} ({change.other}); both are "
+                    f"kept; remove the other one with: {remove_command(rows[0])}"
                 )
                 self._report.add_warnings(self._state.label, file.item.name, [note])
+
+    def _warn_of_spellings(self, plan: FilePlan) -> None:
+        """Warn of files that an earlier version stored under several addresses."""
+        rows, present = self._state.ledger.rows, {item.uri for item in plan.items}
+        for uris in self._state.ledger.find_spellings().values():
+            kept = next((uri for uri in uris if uri in present), "")
+            for uri in (other for other in uris if kept and other != kept):
+                note = (
+                    f"the same file is stored as {uri} too; remove that document with: "
+                    f"{remove_command(rows[uri][0])}"
+                )
+                self._report.add_warnings(self._state.label, rows[kept][0].name, [note])
+
+    def _warn_of_unread_sheets(self, names: Sequence[str]) -> None:
+        """Warn of sheets that list elements of a model but are no inventory."""
+        store = self._context.store
+        if not self._report.changed:
+            return
+        if sheets := [s for name in names for s in read_unread_sheets(store, name)]:
+            models = [model for name in names for model in read_models(store, name)]
+            skips = find_unread(join_models(models), sheets) if models else []
+            notes = [f"sheet {skip.name!r}: {skip.reason}" for skip in skips]
+            self._report.add_warnings(self._state.label, "", notes)
 
     def _check_embedder(self) -> None:
         """Raise CollectionMismatchError if stored vectors are of another model."""
@@ -245,6 +279,7 @@ class IngestPipeline:
         ledger = self._state.ledger
         moved = ledger.find_moved(self._state.digests)
         present = [item.uri for item in plan.items]
+        moved += [uri for uri in self._list_replaced() if uri not in moved]
         missing = find_missing(plan.scope, ledger.rows, [*present, *moved])
         if self._options.prune:
             return [*moved, *missing]
@@ -252,15 +287,30 @@ class IngestPipeline:
         self._report.add_warnings(self._state.label, "", warnings)
         return moved
 
+    def _list_replaced(self) -> list[str]:
+        """Return the addresses of documents whose new edition can be read so far."""
+        state = self._state
+        return [
+            uri for uri, new in sorted(state.replaced.items()) if new in state.digests
+        ]
+
+    def _is_still_needed(self, uri: str) -> bool:
+        """Return whether the file that takes a document's place could not be stored."""
+        state = self._state
+        new = state.replaced.get(uri)
+        sha256 = state.digests[new] if new else state.ledger.rows[uri][0].sha256
+        return sha256 in state.failed
+
     def _remove_stale(self, stale: Sequence[str], writer: "Writer") -> None:
         for uri in stale:
             rows = self._state.ledger.rows[uri]
-            if rows[0].sha256 in self._state.failed:
-                continue  # moved, but not stored at its new address
+            if self._is_still_needed(uri):
+                continue
             store = self._context.store
             present = [row for row in rows if store.document(row.document_id)]
             self._state.remove(writer, present)
-            self._report.counts["removed"] += bool(present)
+            name = "replaced" if uri in self._state.replaced else "removed"
+            self._report.counts[name] += bool(present)
 
     def _publish(self, writer: "Writer", names: Iterable[str], fraction: float) -> None:
         """Build new indexes if they are due, also after an interrupted run."""

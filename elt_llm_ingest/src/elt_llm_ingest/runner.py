@@ -403,9 +403,11 @@ def _drop_unlisted(store: "Store", file: IngestFile, paths: tuple[str, ...]) -> 
     from elt_llm_core.store.editing import remove_documents  # noqa: PLC0415
     from elt_llm_ingest.discovery import make_plan  # noqa: PLC0415 - --help is quick
 
-    listed = {item.uri for item in make_plan(paths).items}
+    plan = make_plan(paths)
+    listed = {item.uri for item in plan.items}
+    address_of = plan.scope.addresses.of_address  # earlier versions spelled it as given
     for name in _collections(store, file):
-        gone = [row for row in store.documents(name) if row.uri not in listed]
+        gone = [r for r in store.documents(name) if address_of(r.uri) not in listed]
         if gone:
             remove_documents(store, name, gone)
 

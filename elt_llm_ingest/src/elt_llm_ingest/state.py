@@ -17,6 +17,7 @@ from elt_llm_ingest.change_detection import (
     Ledger,
     ScannedFile,
 )
+from elt_llm_ingest.editions import SAME, overlap, replace_command
 from elt_llm_ingest.ingest_report import ReportBuilder
 from elt_llm_ingest.options import IngestOptions
 
@@ -36,6 +37,7 @@ class IngestState:
         digests: The digest of each readable file, by its address.
         failed: Digests of files that could not be ingested.
         total: Number of files that the paths name.
+        replaced: Addresses of documents to replace, each with that of its file.
     """
 
     options: IngestOptions
@@ -46,6 +48,7 @@ class IngestState:
     digests: dict[str, str] = field(default_factory=dict)
     failed: set[str] = field(default_factory=set)
     total: int = 0
+    replaced: dict[str, str] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -71,6 +74,26 @@ class IngestState:
         self.report.counts["unchanged"] += 1
         self.report.add_warnings(self.label, file.item.name, [note])
         return True
+
+    def warn_of_edition(self, prepared: "PreparedFile") -> None:
+        """Warn if a document of the same name has most of the file's text."""
+        item = prepared.scanned.item
+        text = "\n".join(part.target.document.text for part in prepared.parts)
+        for rows in self.ledger.namesakes(item):
+            uri, same = rows[0].uri, rows[0].sha256 == prepared.scanned.sha256
+            # A moved file is removed at its old address, a copy is reported already.
+            if same or uri in self.replaced:
+                continue
+            store = self.context.store
+            stored = "\n".join(store.document_text(row.document_id) for row in rows)
+            if (share := overlap(text, stored)) >= SAME:
+                command = replace_command(item, rows[0], self.options.collection)
+                note = (
+                    f"{share:.0%} of its text is also in the document of the same name "
+                    f"from {uri}, and both are kept; if it is a new edition, replace "
+                    f"the other one with: {command}"
+                )
+                self.report.add_warnings(self.label, item.name, [note])
 
     def remove(self, writer: "Writer", rows: Sequence[DocumentRow]) -> None:
         """Remove documents; searches stop finding them at once."""
@@ -123,6 +146,7 @@ def process_files(
                 file, change, options.collection, options.collection_prefix
             )
             handler.check(prepared)
+            state.warn_of_edition(prepared)
         except IngestError as error:
             handler.fail(file, error)
         else:

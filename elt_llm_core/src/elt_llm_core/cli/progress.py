@@ -15,13 +15,11 @@ from rich.progress import (
 )
 
 from elt_llm_core.cli.terminal import escape_line
-from elt_llm_core.jobs import Pace, silent
+from elt_llm_core.jobs import UNEVEN, Pace, silent
 from elt_llm_core.jobs import Progress as ProgressListener
 
 LINE_SECONDS = 10.0  # seconds between lines in a log, where no bar can be redrawn
 DETAIL_WIDTH = 40  # characters of a file name: the bar fits into 80 columns
-# Files differ too much in size to be counted: the ingest estimates the time itself.
-UNEVEN = frozenset({"read", "embed", "store"})
 
 
 def make_progress(*, quiet: bool) -> ProgressListener:
@@ -88,6 +86,7 @@ class LineProgress:
         """Print the state of the stage if it is due."""
         now = time.monotonic()
         pace = self._paces.setdefault(stage, Pace(total or 0))
+        left = pace.time_left(done)  # every call is a step of the pace
         ended = done == total and stage not in self._ended
         if now - self._last < LINE_SECONDS and not ended:
             return
@@ -95,7 +94,7 @@ class LineProgress:
         if ended:
             self._ended.add(stage)
         of = f" of {total}" if total is not None else ""
-        line = _format_progress(stage, detail, pace.time_left(done))
+        line = _format_progress(stage, detail, left)
         click.echo(f"{stage}: {done}{of} {line}".rstrip(), err=True)
 
 

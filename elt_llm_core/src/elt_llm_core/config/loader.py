@@ -50,6 +50,7 @@ RESERVED_ENV = frozenset(
         "ELT_LLM_MODELS",
         "ELT_LLM_PASSWORD",
         "ELT_LLM_PROFILE",
+        "ELT_LLM_REVIEWER",
     }
 )
 
@@ -284,7 +285,8 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
         if not separator:
             raise ConfigError(
                 f"the environment variable {name} names no key",
-                f"write it as {ENV_PREFIX}SECTION__KEY",
+                f"write it as {ENV_PREFIX}SECTION__KEY, or use another name; "
+                + suggest(name, RESERVED_ENV),
             )
         settings.setdefault(section, {})[key] = _value(section, key, text, name)
     return settings

@@ -13,6 +13,7 @@ from elt_llm_core.enterprise.model import (
     ModelView,
     RelationEnd,
 )
+from elt_llm_core.enterprise.unread import find_unread, read_unread_sheets
 from elt_llm_core.errors import UsageError
 from elt_llm_core.records import replace_fields
 from elt_llm_core.store import Store
@@ -48,7 +49,8 @@ def read_joined_model(store: Store, collections: Sequence[str]) -> EnterpriseMod
         collections: Names of collections, in order of precedence.
 
     Returns:
-        The joined model (see `join_models`).
+        The joined model (see `join_models`). Sheets that list its elements but are no
+        inventory are skips of it.
 
     Raises:
         UsageError: If none of them contains a model.
@@ -63,7 +65,10 @@ def read_joined_model(store: Store, collections: Sequence[str]) -> EnterpriseMod
             "add a drawing, an inventory or an exchange file: "
             f"elt-llm ingest MODEL.drawio --collection {names[0] if names else 'NAME'}",
         )
-    return join_models(models)
+    joined = join_models(models)
+    sheets = [sheet for name in names for sheet in read_unread_sheets(store, name)]
+    unread = find_unread(joined, sheets)
+    return replace_fields(joined, skips=(*joined.skips, *unread)) if unread else joined
 
 
 def join_models(models: Sequence[EnterpriseModel]) -> EnterpriseModel:

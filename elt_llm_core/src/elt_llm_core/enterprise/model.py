@@ -15,6 +15,9 @@ from elt_llm_core.results import Box
 SIDECAR_KIND = "enterprise_model"
 """The kind of the sidecar that carries an `EnterpriseModel`."""
 
+UNREAD_KIND = "unread_sheet"
+"""The kind of the sidecar that carries an `UnreadSheet`."""
+
 ORGANISATION = "organisation"
 """The property of a model that says whose it is."""
 
@@ -131,11 +134,24 @@ class ModelView(Record):
 class ModelSkip(Record):
     """Something in the file that is not part of the model, with the reason."""
 
-    kind: Literal["element", "relation", "view", "property"]
+    kind: Literal["element", "relation", "view", "property", "sheet"]
     id: str
     name: str
     reason: str
     page: int | None = None
+
+
+class UnreadSheet(Record):
+    """A sheet or table that is no inventory, as far as needed to see what it lists."""
+
+    file: str
+    name: str
+    page: int | None = None
+    columns: tuple[str, ...]
+    missing: tuple[str, ...] = Field(description="columns that an inventory needs")
+    values: tuple[tuple[str, ...], ...] = Field(
+        description="some distinct values of each column"
+    )
 
 
 class EnterpriseModel(Record):

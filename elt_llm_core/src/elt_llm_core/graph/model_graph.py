@@ -14,6 +14,7 @@ from elt_llm_core.enterprise.joining import read_joined_model
 from elt_llm_core.enterprise.model import (
     ORGANISATION,
     SIDECAR_KIND,
+    UNREAD_KIND,
     EnterpriseModel,
     ModelElement,
     ModelRelation,
@@ -53,7 +54,9 @@ def open_graph(store: Store, collections: Sequence[str] = ()) -> "ModelGraph":
         return graph_of(read_joined_model(store, collections))
     every = [card.name for card in store.collections()]
     holding = [name for name in every if store.sidecars(name, SIDECAR_KIND)]
-    return graph_of(read_joined_model(store, holding or every))
+    # A sheet that is no inventory may be about a model in another collection.
+    sheets = [name for name in every if store.sidecars(name, UNREAD_KIND)]
+    return graph_of(read_joined_model(store, [*holding, *sheets] if holding else every))
 
 
 def graph_of(model: EnterpriseModel) -> "ModelGraph":

@@ -2,8 +2,14 @@
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 
 from elt_llm_core.errors import UsageError, suggest
+from elt_llm_core.files.file_addresses import (
+    FILE_SCHEME,
+    FileAddresses,
+    path_of_address,
+)
 from elt_llm_core.store.database.records import DocumentRow
 from elt_llm_core.store.store import Store
 
@@ -11,12 +17,12 @@ from elt_llm_core.store.store import Store
 def select_documents(
     store: Store, collection: str, names: Sequence[str]
 ) -> list[DocumentRow]:
-    """Select documents by file name, URI or id, with all parts of each.
+    """Select documents by file name, URI, path or id, with all parts of each.
 
     Args:
         store: The data root.
         collection: The id of the collection.
-        names: File names, URIs or document ids.
+        names: File names, URIs, paths of the files or document ids.
 
     Returns:
         The documents in the order of `names`, each once.
@@ -30,7 +36,9 @@ def select_documents(
     for name in names:
         # Documents of files whose names are not UTF-8 are listed with U+FFFD.
         shown = os.fsencode(name).decode("utf-8", "replace")
-        hits = [r for r in rows if {name, shown} & {r.name, r.uri, r.document_id}]
+        hits = [
+            r for r in rows if {name, shown} & {r.name, r.uri, r.document_id}
+        ] or _rows_of_file(rows, name)
         if not hits:
             raise UsageError(
                 f"{collection!r} has no document {name!r}",
@@ -41,10 +49,19 @@ def select_documents(
     return list(selected.values())
 
 
+def _rows_of_file(rows: Sequence[DocumentRow], name: str) -> list[DocumentRow]:
+    """Return the documents of a file, by its path or by another spelled address."""
+    addresses = FileAddresses()
+    is_address = name.startswith(FILE_SCHEME)
+    path = path_of_address(name) if is_address else Path(name).expanduser()
+    address = addresses.of_path(path)
+    return [row for row in rows if addresses.of_address(row.uri) == address]
+
+
 def _check_one_uri(name: str, hits: Sequence[DocumentRow]) -> None:
     """Raise UsageError if documents of several URIs share the file name."""
     uris = sorted({row.uri for row in hits})
-    exact = any(name in (row.uri, row.document_id) for row in hits)
+    exact = any(name != row.name for row in hits)
     if len(uris) > 1 and not exact:
         raise UsageError(
             f"{len(uris)} documents are called {name!r}: {', '.join(uris)}",

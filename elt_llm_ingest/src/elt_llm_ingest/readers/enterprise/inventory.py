@@ -1,24 +1,31 @@
 """Inventories of fact sheets: a sheet whose columns are id, type, name and more."""
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from elt_llm_core.document import BlockKind, Page, ParsedDocument, Sidecar
-from elt_llm_core.enterprise.model import ORGANISATION, SIDECAR_KIND, ModelSkip
+from elt_llm_core.enterprise.model import (
+    ORGANISATION,
+    SIDECAR_KIND,
+    UNREAD_KIND,
+    ModelSkip,
+)
 from elt_llm_core.errors import LoadError
 from elt_llm_core.results import Box
 from elt_llm_ingest.limits import Limits
+from elt_llm_ingest.readers.enterprise.inventory_columns import (
+    NEEDED,
+    describe_unread,
+    find_columns,
+)
 from elt_llm_ingest.readers.enterprise.inventory_model import (
-    OWN_COLUMNS,
     InventoryRow,
     build_model,
 )
 from elt_llm_ingest.readers.text_builder import TextBuilder, one_line
 from elt_llm_ingest.readers.workbook import read_sheets
 
-PARSER = "inventory 4"
-NEEDED = frozenset({"id", "type", "name"})
+PARSER = "inventory 5"
 Sheets = Sequence[tuple[str, list[list[str]]]]
 
 
@@ -34,22 +41,8 @@ def _find_all(sheets: Sheets) -> list[int]:
         for index, (name, rows) in enumerate(sheets)
         if (name.strip().casefold() != "readme" or len(sheets) == 1)
         and rows
-        and set(_columns(rows[0])) >= NEEDED
+        and find_columns(rows).keys() >= set(NEEDED)
     ]
-
-
-def _columns(row: Sequence[str]) -> dict[str, int]:
-    """Return columns with their positions; the first of a name counts.
-
-    Known columns are in lower case without spaces, others unchanged.
-    """
-    columns: dict[str, int] = {}
-    for index, cell in enumerate(row):
-        header = one_line(cell)
-        plain = re.sub(r"[\s_-]", "", header).casefold()
-        name = plain if plain in OWN_COLUMNS else header
-        columns.setdefault(name or f"col_{index + 1}", index)
-    return columns
 
 
 def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
@@ -87,7 +80,10 @@ def documents(path: Path, sheets: Sheets) -> list[ParsedDocument]:
             pages=[_page(i, *sheet) for i, sheet in enumerate(sheets, start=1)],
             parser=PARSER,
             warnings=tuple(listing.warnings),
-            sidecars=_sidecars(path, name, listing),
+            sidecars=(
+                *_sidecars(path, name, listing),
+                *unread_sidecars(path, sheets),
+            ),
         )
     ]
 
@@ -126,7 +122,7 @@ class _Listing:
         self, sheet: str, rows: Sequence[Sequence[str]], page: int
     ) -> list[tuple[int, dict[str, str]]]:
         """Read a sheet; return row numbers and values of its fact sheets."""
-        columns = _columns(rows[0])
+        columns = find_columns(rows)
         added = []
         for number, row in enumerate(rows[1:], start=1):
             if not any(row):
@@ -204,12 +200,29 @@ def _text(record: dict[str, str]) -> str:
 def table_sidecars(
     path: Path, name: str, rows: Sequence[Sequence[str]]
 ) -> tuple[Sidecar, ...]:
-    """Return the sidecars of a table; empty if it is no inventory."""
-    if not is_inventory([(name, [list(row) for row in rows])]):
-        return ()
+    """Return the sidecars of a table, which may be an inventory."""
+    sheets = [(name, [list(row) for row in rows])]
+    if not is_inventory(sheets):
+        return unread_sidecars(path, sheets)
     listing = _Listing()
     listing.read(name, rows, 1)
     return _sidecars(path, name, listing) if listing.records else ()
+
+
+def unread_sidecars(path: Path, sheets: Sheets) -> tuple[Sidecar, ...]:
+    """Return what is needed to see whether sheets list the elements of a model.
+
+    Args:
+        path: The file.
+        sheets: Its sheets. Inventories, and sheets that are no table, are left out.
+    """
+    inventories = _find_all(sheets)
+    return tuple(
+        Sidecar(kind=UNREAD_KIND, name=name, content=sheet.model_dump(mode="json"))
+        for index, (name, rows) in enumerate(sheets)
+        if index not in inventories
+        and (sheet := describe_unread(path.name, name, rows, index + 1))
+    )
 
 
 def _sidecars(path: Path, name: str, listing: _Listing) -> tuple[Sidecar, ...]:

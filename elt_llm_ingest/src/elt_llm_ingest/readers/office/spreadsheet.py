@@ -57,6 +57,7 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
             pages=pages,
             parser=PARSER,
             warnings=tuple(warnings),
+            sidecars=inventory.unread_sidecars(path, pairs),
         )
     ]
 

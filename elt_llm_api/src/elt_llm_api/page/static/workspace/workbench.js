@@ -10,6 +10,7 @@ import { ItemView } from "./item-view.js";
 import { onJobEnd } from "./jobs.js";
 import { addKeys } from "./keys.js";
 import { buildDialog, importSheet, openExports } from "./product-files.js";
+import { findTwins } from "./twins.js";
 import { COVERAGE, STATUSES, word } from "./verdicts.js";
 import { VirtualList } from "./virtual-list.js";
 
@@ -148,13 +149,7 @@ export class Workbench {
   take(rows, itemId) {
     this.rows = rows;
     this.byId = new Map(rows.map((row, order) => { row.order = order; return [row.item_id, row]; }));
-    const labels = new Map();
-    for (const row of rows) {
-      const key = row.label.toLowerCase();
-      if (!labels.has(key)) labels.set(key, []);
-      labels.get(key).push(row);
-    }
-    for (const group of labels.values()) for (const row of group) row.twins = this.kind === "glossary" && group.length > 1 ? group : null;
+    if (this.kind === "glossary") findTwins(rows);
     this.refilter({ itemId });
   }
 
