@@ -285,6 +285,12 @@ def test_nothing_to_find(text):
          "Dues", "The dues of a year"),
         ("The clerk keeps the Estates and Land Regulations 2015 (\"ELR\").",
          "ELR", "Estates and Land Regulations 2015"),
+        (("The guard must give a signed letter that names the boat and its owner (a "
+         "\u201cBoarding Letter\u201d). It is kept."),
+         "Boarding Letter", "a signed letter that names the boat and its owner"),
+        (("Engines are off; an exception (a \u201cNoise Waiver\u201d) is granted by "
+         "the clerk for a day."), "Noise Waiver", ("Engines are off; an exception (a "
+         "\u201cNoise Waiver\u201d) is granted by the clerk for a day.")),
     ],
 )  # fmt: skip
 def test_name_in_brackets(text, term, meaning):
@@ -297,6 +303,20 @@ def test_name_in_brackets(text, term, meaning):
 def test_name_in_brackets_gives_way_to_a_definition():
     (one,) = found_in('"Dues" means a sum. All sums of a year (the "Dues") count.')
     assert one.definition == "a sum"
+
+
+def test_a_name_in_brackets_may_go_over_a_line():
+    (one,) = found_in(
+        "The owner pays a yearly sum for a berth (the \u201cBerth\nFee\u201d)."
+    )
+    assert one.term == "Berth Fee"
+
+
+def test_brackets_behind_a_verb_name_no_thing():
+    text = (
+        'Before a list is shown, a clerk reads it and names are removed ("Blanking").'
+    )
+    assert found_in(text) == []
 
 
 def test_short_form_without_a_name_before_it():
@@ -326,6 +346,28 @@ def test_list_after_a_dash():
     text, blocks = paragraphs('"Cedar" means \u2013', "(a) a tree; or", "(b) a chest.")
     (one,) = extract_definitions(text, blocks)
     assert one.definition == "(a) a tree; or\n\n(b) a chest."
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "consists of -",
+        "means any of the following;",
+        "includes",
+        "includes:",
+        "means -",
+    ],
+)
+def test_items_follow_whatever_announces_them(ending):
+    lines = (
+        "(a) a plank, if there is one;",
+        "(b) a nail.\n\u201cQuay\u201d means a wall.",
+    )
+    opening = f'"Cedar" means a box of wood and {ending}'
+    text, blocks = paragraphs(opening, *lines, section="1 Definitions")
+    cedar, quay = extract_definitions(text, blocks)
+    assert cedar.definition.endswith("(a) a plank, if there is one;\n\n(b) a nail.")
+    assert (quay.term, quay.definition) == ("Quay", "a wall")
 
 
 @pytest.mark.parametrize(
@@ -386,6 +428,15 @@ def test_number_of_a_rule_is_no_list_mark():
         "1 Definitions",
     )
     assert [one.reference for one in found] == ["Rule 3.2", ""]
+
+
+def test_what_a_reference_leads_to_begins_behind_its_number(make):
+    document = make(
+        '# 1 Definitions\n"Close Call" has the meaning given in section 8.1.\n'
+        "# 8.1 Reports\n8.1.1 A Close Call is an accident that hurt nobody. Stop.\n"
+    )
+    (one,) = extract_definitions(document.text, document.blocks)
+    assert one.resolved.text == "A Close Call is an accident that hurt nobody."
 
 
 def test_reference_to_another_text_is_not_looked_up_here():

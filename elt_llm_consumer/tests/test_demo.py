@@ -71,6 +71,11 @@ def test_files_hold_no_path_of_this_machine(demo, pack):
 def test_terms_against_gold(demo, gold):
     rows = {fold(r["term"]): r for r in json.loads(demo[2]["glossary_json"])}
     wanted = {fold(t["term"]): t for t in gold["terms"]}
+    for key, term in list(wanted.items()):
+        # A short form is another name where its long form is defined.
+        if term["shape"] == "acronym" and fold(term["definition"]) in wanted:
+            assert term["term"] in rows[fold(term["definition"])]["synonyms"]
+            del wanted[key]
     right = set(rows) & set(wanted)
     assert 2 * len(right) / (len(rows) + len(wanted)) >= 0.97  # F1
     for key in right:
@@ -85,8 +90,11 @@ def test_terms_against_gold(demo, gold):
 
 def test_mapping_against_gold(demo, gold):
     rows = {r["term"]: r for r in json.loads(demo[2]["glossary_json"])}
+    merged = {name for r in rows.values() for name in r["synonyms"]} - set(rows)
     confidence = {"exact": "high", "alias": "medium", "none": "low"}
     for wanted in gold["mapping"]:
+        if wanted["term"] in merged:
+            continue
         row = rows[wanted["term"]]
         assert row["mapped_entity"] == (wanted["entity"] or "")
         assert row["entity_domain"] == wanted["domain"]

@@ -389,6 +389,22 @@ def test_foreign_skos_is_read_and_its_circles_are_named():
     assert (None, SKOS.prefLabel, Literal("Low", lang="en")) in tagged
 
 
+def test_a_label_of_two_concepts_is_named_and_refuses_nothing():
+    terms = (
+        Term(name="Berth Request", acronyms=("BR",), synonyms=("Letter",)),
+        Term(name="BR"),
+        Term(name="Notice", synonyms=("letter",)),
+    )
+    chosen = load_format("skos_turtle")
+    content = chosen.write(Glossary(name="Harbour", terms=terms))
+    problems = [p for p in chosen.check(content) if "is a label of" in p.rule]
+    assert [(p.column, p.value) for p in problems] == [
+        ("skos:altLabel", "BR"),
+        ("skos:altLabel", "letter"),
+    ]
+    assert not any(p.is_error for p in problems)
+
+
 def test_an_import_is_the_baseline_of_an_export(product, store, tmp_path):
     file = tmp_path / "existing.csv"
     file.write_text(

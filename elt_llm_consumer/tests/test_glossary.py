@@ -26,8 +26,8 @@ def run(context, models, **options):
 def test_rows(context, models, aliases, store):
     report, rows = run(context, models, model="estate", aliases=aliases)
     assert list(rows) == [
-        "Deposit", "EMB", "Ground Lease", "Notice Period", "Rent Review",
-        "Service Charge", "Tenant",
+        "Deposit", "Estates Management Board", "Ground Lease", "Notice Period",
+        "Rent Review", "Service Charge", "Tenant",
     ]  # fmt: skip
     assert report.counts == {"done": 7, "reused": 0, "failed": 0, "terms": 7}
     text = store.document_text(rows["Tenant"]["document_id"])
@@ -49,7 +49,8 @@ def test_rows(context, models, aliases, store):
     assert rows["Tenant"]["mapped_entity"] == "Tenants"
     assert rows["Rent Review"]["mapped_entity"] == ""
     assert rows["Deposit"]["resolved_definition"].endswith("called the Deposit.")
-    assert rows["EMB"]["definition_source"] == "acronym"
+    board = rows["Estates Management Board"]
+    assert (board["definition_source"], board["synonyms"]) == ("statement", ["EMB"])
     assert rows["Notice Period"]["definition_source"] == "table"
 
 

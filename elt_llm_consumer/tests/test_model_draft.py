@@ -108,7 +108,8 @@ def test_a_short_form_is_another_name_of_its_long_form(context, models):
     content = json.loads(Path(report.files["model_json"]).read_text())
     board = next(e for e in content["entities"] if "EMB" in e["synonyms"])
     assert board["name"] == "Estates Management Board"
-    assert (board["category"], board["definition"]) == ("organisation", "")
+    assert board["category"] == "organisation"
+    assert board["definition"].endswith("(EMB) keeps the register.")
     assert board["evidence"]
 
 

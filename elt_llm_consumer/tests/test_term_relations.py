@@ -20,13 +20,13 @@ FIRST = """\
 1.5 "Notice" means a letter from the clerk.
 1.6 "Pass" means any permit that has a date.
 1.7 "Permit" means any pass that has a seal.
-1.8 The Reporting Officer (RO) keeps the roll.
+1.8 Write to the Reporting Officer (RO).
 """
 SECOND = """\
 # 1 Interpretation
 1.1 "Tenant" means a company that pays rent for a ground.
 1.2 "Notice" means a letter  from the Clerk.
-1.3 The Regional Office (RO) keeps the plans.
+1.3 Plans are kept in the Regional Office (RO).
 """
 
 

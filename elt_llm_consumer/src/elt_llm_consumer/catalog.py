@@ -457,7 +457,9 @@ def _defines(entry: GlossaryEntry, match: Match | None, name: str) -> bool:
     definition = entry.definition
     if match is None:
         return True
-    if match.entity is None or fold(definition.definition) == fold(name):
+    if match.entity is None or definition.source is DefinitionSource.ACRONYM:
+        return False
+    if fold(definition.definition) == fold(name):
         return False
     if definition.source is not DefinitionSource.STATEMENT:
         return True

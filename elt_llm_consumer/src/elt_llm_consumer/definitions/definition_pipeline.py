@@ -5,7 +5,7 @@ a term a second meaning. A short form and its long form are one term.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from elt_llm_consumer.definitions import patterns
@@ -14,15 +14,23 @@ from elt_llm_consumer.definitions.definition_features import (
     describe_all,
     kind,
 )
-from elt_llm_consumer.definitions.definition_records import Definition, text_units
+from elt_llm_consumer.definitions.definition_records import (
+    Definition,
+    DefinitionSource,
+    announces_list,
+    text_units,
+)
 from elt_llm_consumer.definitions.definition_scorer import DefinitionScorer, load_scorer
+from elt_llm_consumer.definitions.definition_sentences import clean_term
 from elt_llm_consumer.definitions.extract import add_synonyms, without_repeats
+from elt_llm_consumer.definitions.plain_sentences import is_plain_sentence
 from elt_llm_consumer.definitions.proposals import (
+    OPENS,
     DefinitionProposal,
     Way,
     find_candidates,
 )
-from elt_llm_consumer.definitions.terms import fold
+from elt_llm_consumer.definitions.terms import PhraseIndex, fold
 from elt_llm_consumer.definitions.usage import Usage
 from elt_llm_core.document import Block
 
@@ -32,8 +40,14 @@ SURE, LIKELY = 0.35, 0.15
 # Of 328 candidates with a formal shape ("X means") on unseen documents 322 are right,
 # and all 33 of those below SURE; only what is next to impossible is refused.
 FORMAL = 0.02
+# Of 15 labelled candidates with a plain sentence ("A Data Flow is …") 13 are right, the
+# other two state a condition. A document that states most of its definitions lowers the
+# score of the others, and may still define elsewhere what it capitalises.
+PLAIN = 0.05
+NOTE_PLAIN = "plain sentence"
 SPELT = 0.15  # of a short form with its long form
 _FORMAL_WAYS = frozenset({Way.STATED, Way.ACRONYM})
+_SLACK = 12  # characters of an article, brackets and plurals
 BESIDE = 0.6  # of a second term of one sentence; most such sentences define one
 
 
@@ -108,14 +122,26 @@ def chosen_definitions(
     definitions = [
         one.candidate.definition.model_copy(
             update={
+                "term": name_in_sentence(one.candidate),
                 "confidence": round(one.probability, 3),
                 "found_by": kind(one.candidate),
-                "reasons": (*one.notes, *scorer.reasons(one.features)),
+                "reasons": _list_reasons(one, scorer),
             }
         )
         for one in choose(candidates.scored, candidates.usage, threshold)
     ]
-    return without_repeats(add_synonyms(definitions, candidates.text))
+    pairs = [
+        (one.candidate.definition.term, name)
+        for one in candidates.scored
+        if _is_expansion(one.candidate)
+        for name in one.candidate.definition.synonyms
+    ]
+    return without_repeats(add_synonyms(definitions, candidates.text, pairs))
+
+
+def _list_reasons(one: Scored, scorer: DefinitionScorer) -> tuple[str, ...]:
+    plain = (NOTE_PLAIN,) if is_plain_sentence(one.candidate) else ()
+    return (*one.notes, *plain, *scorer.reasons(one.features))
 
 
 def score_candidates(
@@ -139,58 +165,116 @@ def choose(judged: Sequence[Scored], usage: Usage, threshold: float) -> list[Sco
         threshold: The minimum probability.
 
     Returns:
-        The best candidate of each term that says something; of each sentence the
-        best, and others above `BESIDE`.
+        The best candidate of each term that says something, and a long form only of a
+        short form that nothing defines; of each sentence the best, and others above
+        `BESIDE`.
     """
+    forms = _other_forms(judged, usage)
     taken: dict[str, Way] = {}  # by folded term
+    # A sentence that introduces a short form seldom defines another term.
     per_place: dict[int, list[str]] = defaultdict(list)
+    for one in judged:
+        if one.candidate.way is Way.ACRONYM and one.probability >= SPELT:
+            per_place[one.candidate.at].append(fold(one.candidate.definition.term))
     chosen = []
     for one in sorted(judged, key=_rank):
         key, way = fold(one.candidate.definition.term), one.candidate.way
-        if one.probability < _least(way, threshold) or not key:
+        if one.probability < _least(one, key, forms, threshold) or not key:
             continue
-        # Of six such rows of three unlike documents five defined nothing.
-        if way not in _FORMAL_WAYS and is_empty(one.candidate.definition.definition):
+        if way not in _FORMAL_WAYS and _says_nothing(one.candidate, key, forms):
             continue
-        if not _is_free(way, taken.get(key), taken.get(usage.spelt_out.get(key, ""))):
+        if not _is_free(one, taken.get(key), taken.get(forms.get(key, ""))):
             continue
-        there = per_place[one.candidate.at]
+        own = {key, forms.get(key, key)}
+        there = [name for name in per_place[one.candidate.at] if name not in own]
         if way not in _FORMAL_WAYS and not _has_room(one, key, there):
             continue
-        taken[key] = way
-        there.append(key)
+        taken[key] = Way.ACRONYM if _is_expansion(one.candidate) else way
+        per_place[one.candidate.at].append(key)
         chosen.append(one)
     return sorted(chosen, key=lambda one: one.candidate.definition.start)
+
+
+def _is_expansion(candidate: DefinitionProposal) -> bool:
+    """Return whether a candidate gives the long form of a short one and no meaning."""
+    return candidate.definition.source is DefinitionSource.ACRONYM
+
+
+def _other_forms(judged: Sequence[Scored], usage: Usage) -> dict[str, str]:
+    """Return each short form's long form and the reverse, folded.
+
+    They stand in brackets or in a table of abbreviations.
+    """
+    forms = dict(usage.spelt_out)
+    for one in judged:
+        definition = one.candidate.definition
+        if _is_expansion(one.candidate):
+            short, long = fold(definition.term), fold(definition.definition)
+            forms.setdefault(short, long)
+            forms.setdefault(long, short)
+    return forms
 
 
 def is_empty(definition: str) -> bool:
     """Return whether a text only points to words that are not part of it.
 
-    It ends in a colon, because its list or table is left out, or says no more than
-    where to look ("... are attached in Appendix I").
+    It announces a list or table that is left out, or says no more than where to look
+    ("... are attached in Appendix I").
 
     Args:
         definition: The text of a candidate.
     """
     words = " ".join(definition.split())
-    return words.endswith(":") or patterns.ONLY_POINTS.fullmatch(words) is not None
+    return announces_list(words) or patterns.ONLY_POINTS.fullmatch(words) is not None
 
 
-def _is_free(way: Way, own: Way | None, other: Way | None) -> bool:
-    """Whether a term may be defined, given what defines it and its other form.
+def _introduces(
+    candidate: DefinitionProposal, key: str, forms: Mapping[str, str]
+) -> bool:
+    """Return whether a sentence begins with a term and its short form in brackets.
 
-    A term may be stated in different words. A short form of a stated term has a row of
-    its own, as in a list of abbreviations.
+    "The Estates Board (EB) advises …": without the sentence, the row would say no more
+    than what the short form stands for.
     """
-    if own is not None:
-        return way is Way.STATED and own is Way.STATED
-    return other is None or (way in _FORMAL_WAYS and other in _FORMAL_WAYS)
+    place = candidate.sentence
+    if place is None or key not in forms or candidate.way in _FORMAL_WAYS:
+        return False
+    both = {f"{key} {forms[key]}", f"{forms[key]} {key}"}
+    opening = fold(place.text[: len(key) + len(forms[key]) + _SLACK])
+    says_more = len(candidate.definition.definition) > len(opening)
+    return says_more and any(opening.startswith(one) for one in both)
 
 
-def _least(way: Way, threshold: float) -> float:
-    """Return the minimum probability for a form."""
-    shapes = {Way.STATED: FORMAL, Way.ACRONYM: SPELT}
-    return min(threshold, shapes.get(way, threshold))
+def _says_nothing(
+    candidate: DefinitionProposal, key: str, forms: Mapping[str, str]
+) -> bool:
+    """Return whether an informal definition is empty, or only has both forms."""
+    words = candidate.definition.definition
+    other = forms.get(key, key)
+    # Of six empty rows of three unlike documents five defined nothing.
+    return is_empty(words) or fold(words) in {f"{key} {other}", f"{other} {key}"}
+
+
+def _is_free(one: Scored, own: Way | None, other: Way | None) -> bool:
+    """Return whether a term may be defined, given what defines it and its other form.
+
+    A term may be stated in different words, as may its short form. A short form may
+    have several long forms in a list of abbreviations.
+    """
+    stated = one.candidate.way is Way.STATED
+    if _is_expansion(one.candidate):
+        return other is None and (own is None or (stated and own is Way.ACRONYM))
+    return all(way is None or (stated and way is Way.STATED) for way in (own, other))
+
+
+def _least(one: Scored, key: str, forms: Mapping[str, str], threshold: float) -> float:
+    """Return the minimum probability of a candidate, by its form."""
+    least = {Way.STATED: FORMAL, Way.ACRONYM: SPELT}.get(one.candidate.way, threshold)
+    if _introduces(one.candidate, key, forms):
+        least = SPELT
+    if least > PLAIN and is_plain_sentence(one.candidate):
+        least = PLAIN
+    return min(threshold, least)
 
 
 def _has_room(one: Scored, key: str, there: Sequence[str]) -> bool:
@@ -200,7 +284,31 @@ def _has_room(one: Scored, key: str, there: Sequence[str]) -> bool:
     return not there or one.probability >= BESIDE
 
 
-def _rank(one: Scored) -> tuple[bool, float, int, str, str]:
+def _rank(one: Scored) -> tuple[bool, bool, float, int, str, str]:
+    """Return the sort key: what is stated comes first, long forms come last."""
     definition, way = one.candidate.definition, one.candidate.way
-    stated = way is Way.STATED
-    return (not stated, -one.probability, definition.start, definition.term, way)
+    return (
+        _is_expansion(one.candidate),
+        way is not Way.STATED,
+        -one.probability,
+        definition.start,
+        definition.term,
+        way,
+    )
+
+
+def name_in_sentence(candidate: DefinitionProposal) -> str:
+    """Return the term as its sentence has it, without an article.
+
+    A heading may have it in the plural: below "Late fees" stands "A Late Fee is …".
+
+    Args:
+        candidate: A candidate of any form.
+    """
+    term, place = candidate.definition.term, candidate.sentence
+    if candidate.way is Way.HEADING and place is not None:
+        match = next(iter(PhraseIndex([term]).find(place.text)), None)
+        if match is not None and match.start <= OPENS:
+            term = clean_term(place.text[match.start : match.end])
+    first, _, rest = term.partition(" ")
+    return rest if rest and first.lower() in patterns.ARTICLES else term

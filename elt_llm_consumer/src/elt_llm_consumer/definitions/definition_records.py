@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from elt_llm_consumer.definitions import patterns
 from elt_llm_core.document import Block, BlockKind
 from elt_llm_core.records import Record
 
@@ -23,7 +24,12 @@ _NUMBERED = re.compile(r"\s*\(?(\d{1,3}(?:\.?[a-z](?![a-z])|\.?\d+)*|[a-z])[.)]*
 _PART = re.compile(r"\d+|[a-z]")
 _LONGEST_HEADING = 90  # characters: about one line of a page
 _DESCRIBES = ": "  # how a definition list of Markdown marks a description
-_ANNOUNCING = (":", ":-", "\u2013", "\u2014")
+# ":", ":-", a dash, also one that is typed as a hyphen, or "includes" without a mark.
+_ANNOUNCES_LIST = re.compile(
+    r"(?::-?|[\u2013\u2014]|(?<=\s)-|\b(?:includes?|including|following|namely|"
+    r"consists?\s+of|consisting\s+of|comprises?|comprising)\s*[;,]?)\s*$",
+    re.IGNORECASE,
+)
 
 
 class DefinitionSource(StrEnum):
@@ -109,7 +115,7 @@ class TextUnit(Record):
     in_table: bool = Field(default=False, description="a table row of one cell")
     defining: bool = Field(description="the headings above announce definitions")
     follows: tuple["TextUnit", ...] = Field(
-        default=(), description="list items that belong to a colon or dash at its end"
+        default=(), description="list items that its end announces"
     )
 
     def spans(self, start: int, end: int) -> tuple[tuple[int, int], ...]:
@@ -165,6 +171,15 @@ def announces_definitions(section: str) -> bool:
         len(part) <= _LONGEST_HEADING and _DEFINING.search(part)
         for part in section.split(" > ")
     )
+
+
+def announces_list(text: str) -> bool:
+    """Return whether a text ends in a mark or word that announces a list.
+
+    Args:
+        text: Such as "means any of these:", "consists of -" or "includes".
+    """
+    return _ANNOUNCES_LIST.search(text) is not None
 
 
 def text_of_spans(text: str, spans: Sequence[tuple[int, int]]) -> str:
@@ -246,19 +261,24 @@ def _build_unit(text: str, group: Sequence[Block]) -> TextUnit:
 def _add_items(
     units: Sequence[TextUnit], are_items: Sequence[bool], number: int
 ) -> TextUnit:
-    """The unit and, if it ends in a colon, the list items right after it."""
+    """The unit and, if it announces a list, the list items right after it."""
     unit = units[number]
-    if not unit.text.rstrip().endswith(_ANNOUNCING):
+    if not announces_list(unit.text):
         return unit
-    last = number + 1
-    while last < len(units) and are_items[last]:
-        item = units[last]
-        if item.section != unit.section:
+    items: list[TextUnit] = []
+    for at in range(number + 1, len(units)):
+        item = units[at]
+        if not are_items[at] or item.section != unit.section:
             break
         if _is_numbered_after(item.text, unit.text, units[number + 1].text):
             break
-        last += 1
-    return unit.model_copy(update={"follows": tuple(units[number + 1 : last])})
+        # The lines of the next definition may stand right below the last item.
+        another = patterns.NEXT_ONE.search(item.text)
+        if another is not None:
+            items.append(item.model_copy(update={"text": item.text[: another.start()]}))
+            break
+        items.append(item)
+    return unit.model_copy(update={"follows": tuple(items)})
 
 
 def _is_numbered_after(item: str, unit: str, first: str) -> bool:

@@ -30,16 +30,28 @@ _AHEAD = 250  # characters in which the beginning of another definition is recog
 _SEE = re.compile(r"\s*See(?:\s+also)?\s+(?P<target>[^.;\n]{2,90})[.;]?\s*")
 # Each connector has one; the pattern takes twenty times as long to tell.
 _CONNECTOR_MARKS = ("mean", "defin", "refer", "includ")
-_AFTER_CONNECTOR = re.compile(r"\s*(?::-|[:,\u2013\u2014])?\s*")
-_LEADS_LIST = re.compile(r"\s*[:\u2013\u2014]-?\s*\n")
+_AFTER_CONNECTOR = re.compile(r"\s*(?::-|[:,\u2013\u2014]|-(?=\s|$))?\s*")
+_LEADS_LIST = re.compile(r"\s*(?::-?|[\u2013\u2014-])\s*\n")
 # A shorter meaning is hardly one; a longer name in brackets is a remark.
 _FEWEST_MEANING_WORDS, _MOST_NAME_WORDS = 2, 6
 _NAMED_IN_BRACKETS = re.compile(
     r"\s*,?\s*\(\s*(?:(?:each|together|collectively|hereinafter|hereafter)\b,?\s*)?"
     r"(?:(?:referred\s+to\s+as|called)\s+)?(?:(?:an?|the)\s+)?"
-    rf"{patterns.QUOTE_OPEN}(?P<term>[A-Z][\w'\u2019/ -]{{1,60}}?)"
+    rf"{patterns.QUOTE_OPEN}(?P<term>[A-Z][\w'\u2019/\s-]{{1,60}}?)"
     rf"{patterns.QUOTE_CLOSE}\s*\)"
 )
+# "third parties are removed": brackets behind it name what is done, no thing.
+_ENDS_IN_VERB = re.compile(
+    r"\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+)?\w+\s*$", re.IGNORECASE
+)
+# "The police must give" in front of "a signed request": who does it is no part of it.
+_WHO_ACTS = re.compile(
+    r"[^,;:.]*?\b(?:must|shall|should|may|can|will)\s+(?:not\s+)?(?:\w+\s+){1,2}?"
+    r"(?=(?:an?|any)\s)",
+    re.IGNORECASE,
+)
+_FEWEST_NAMED_WORDS = 4  # "a notice" alone says nothing of a Stop Notice
+_GOES_ON = re.compile(rf"\s+{patterns.AUXILIARY}\b")
 _RULE_LABEL = re.compile(r"\d+(?:\.\w+)+")  # "3.2.Guidance.1" before a tab
 _RULE_NUMBER = re.compile(r"\d+(?:\.\d+)*\.?(?:\([a-z0-9]+\))+\s+")
 # A short form in brackets abbreviates the name before it, not the whole sentence.
@@ -386,11 +398,13 @@ def _bracketed_definition(
     text: str, unit: TextUnit, match: re.Match[str]
 ) -> Definition | None:
     term = clean_term(match["term"])
-    start = _meaning_start(unit.text, term, match.start())
-    exact = unit.exact_spans(text, start, match.start())
+    start, end = _bracketed_meaning(unit.text, term, match)
+    exact = unit.exact_spans(text, start, end)
     words = text_of_spans(text, exact)
     named = unit.spans(*match.span("term"))
-    if len(term.split()) > _MOST_NAME_WORDS:
+    if len(term.split()) > _MOST_NAME_WORDS or _ENDS_IN_VERB.search(
+        unit.text, start, match.start()
+    ):
         return None
     if len(words.split()) < _FEWEST_MEANING_WORDS:
         return None
@@ -403,6 +417,27 @@ def _bracketed_definition(
         section=unit.section,
         named_at=(named[0][0], named[-1][1]),
     )
+
+
+def _bracketed_meaning(text: str, term: str, match: re.Match[str]) -> tuple[int, int]:
+    """Return where the words begin and end that say what a name in brackets means.
+
+    They stand before the brackets. If those are few and the subject of what follows
+    ("an exception (a "Waiver") is granted by …"), the whole sentence says it.
+    """
+    start, end = _meaning_start(text, term, match.start()), match.start()
+    if term.isupper():
+        return start, end
+    clause = max(start, text.rfind(";", start, end) + 1)
+    few = len(text[clause:end].split()) < _FEWEST_NAMED_WORDS
+    if few and _GOES_ON.match(text, match.end()):
+        whole = pieces(text[start:])
+        last = start + whole[0].end if whole else end
+        return start, start + len(strip_full_stop(text[start:last]))
+    acts = _WHO_ACTS.match(text, start, end)
+    if acts and len(text[acts.end() : end].split()) >= _FEWEST_NAMED_WORDS:
+        return acts.end(), end
+    return start, end
 
 
 def _meaning_start(text: str, term: str, end: int) -> int:

@@ -37,6 +37,7 @@ from elt_llm_query.analysis.stems import pieces
 _SHORTEST, _LONGEST = 2, 6000  # characters
 _MOST_ITEMS = 40  # blocks after a rule in which its item "(a)" is looked for
 _LETTERED = re.compile(r"(?P<rule>.+?)(?P<item>\([a-z0-9]+\))")
+_PARAGRAPH_NUMBER = re.compile(r"\s*\d+(?:(?:\.\d+)+\.?|\.)\s+")
 _NUMBERED = re.compile(r"\d+(?:\.\d+)+")
 
 
@@ -115,20 +116,26 @@ def _add_acronyms(
     return sorted(extended, key=lambda d: (d.start, d.term))
 
 
-def add_synonyms(definitions: Sequence[Definition], text: str) -> list[Definition]:
+def add_synonyms(
+    definitions: Sequence[Definition],
+    text: str,
+    pairs: Sequence[tuple[str, str]] = (),
+) -> list[Definition]:
     """Return the definitions with the short or long forms of their terms as synonyms.
 
     Args:
         definitions: The definitions of a document.
         text: Its text, which introduces the short forms.
+        pairs: Further short forms with their long forms, such as from a table.
 
     Returns:
         The definitions in the order given.
     """
     other_names: dict[str, set[str]] = {}
-    for acronym in find_acronyms(text):
-        other_names.setdefault(fold(acronym.short), set()).add(acronym.long)
-        other_names.setdefault(fold(acronym.long), set()).add(acronym.short)
+    in_text = [(acronym.short, acronym.long) for acronym in find_acronyms(text)]
+    for short, long in (*in_text, *pairs):
+        other_names.setdefault(fold(short), set()).add(long)
+        other_names.setdefault(fold(long), set()).add(short)
     keys = fold_all([definition.term for definition in definitions])
     return [
         _add_synonyms(definition, key, other_names.get(key, set()))
@@ -235,8 +242,12 @@ def _follow_number(
 
 
 def _sentences(text: str, block: Block) -> Iterator[Excerpt]:
+    """Yield the sentences of a block, without the number of its paragraph."""
     for piece in pieces(text[block.start : block.end]):
-        start, end = block.start + piece.start, block.start + piece.end
+        end = block.start + piece.end
+        start = block.start + piece.start
+        number = _PARAGRAPH_NUMBER.match(text, start, end)
+        start = number.end() if number else start
         yield Excerpt(
             text=text[start:end],
             start=start,

@@ -31,6 +31,7 @@ from elt_llm_consumer.definitions.definition_records import (
     Definition,
     DefinitionSource,
     TextUnit,
+    announces_list,
     text_of_spans,
 )
 from elt_llm_consumer.definitions.definition_sentences import (
@@ -62,7 +63,7 @@ from elt_llm_core.language.acronyms import find_acronyms
 _MOST_WORDS = 6  # of a term; longer noun phrases describe instead of naming
 MOST_DEFINITION_WORDS = 120  # a longer one leaves out the list items behind it
 _FEWEST_ADDED = 4  # words of a sentence besides its term: "The key is kept" is a use
-_OPENS = 4  # characters: an article may stand before the term that opens a sentence
+OPENS = 4  # characters: an article may stand before the term that opens a sentence
 _MOST_HEADED = 4  # sentences below a heading that may explain it
 _MOST_MENTIONS = 6  # sentences that mention a term, from its first use on
 
@@ -238,7 +239,7 @@ def _mentions(
             if counts[key] <= _MOST_MENTIONS:
                 term = clean_term(place.text[match.start : match.end])
                 definition = _definition(text, place, term, place.whole)
-                verb = "opens" if match.start <= _OPENS else ""
+                verb = "opens" if match.start <= OPENS else ""
                 yield DefinitionProposal(definition, Way.MENTION, place, verb)
 
 
@@ -306,7 +307,7 @@ def _definition(
     if meaning[0] > 0:
         body = strip_full_stop(body)
     ends = low + len(body) >= len(unit.text.rstrip())
-    with_items = ends and body.rstrip().endswith((":", "\u2014", "\u2013"))
+    with_items = ends and announces_list(body)
     spans = unit.exact_spans(text, low, low + len(body), with_items=with_items)
     if with_items and len(text_of_spans(text, spans).split()) > MOST_DEFINITION_WORDS:
         spans = unit.exact_spans(text, low, low + len(body))

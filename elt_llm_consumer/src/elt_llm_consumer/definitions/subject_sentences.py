@@ -21,12 +21,24 @@ _MOST_CLAUSES = 3  # in front of a subject
 _SUBJECT = re.compile(
     rf"(?P<the>{DETERMINER})?[\"\u201c]?(?P<term>{WORD}(?:\s+{WORD}){{0,9}}?)"
     rf"[\"\u201d]?(?P<brackets>(?:{BRACKETS})*)"
-    rf"(?:,[^,]{{2,60}},)?\s+(?P<verb>{AUXILIARY}|{LEXICAL})\b",
+    # A verb with a capital is part of a name: "A Root Cause Review".
+    rf"(?:,[^,]{{2,60}},)?\s+(?P<verb>(?!(?-i:[A-Z][a-z]))(?:{AUXILIARY}|{LEXICAL}))\b",
     re.IGNORECASE,
 )
+# "A Privacy Notice tells …": behind an article and a name of several capitalised words
+# a word in -s is a verb, whichever it is.
+_CAPITAL = r"[A-Z][\w\u2019'/-]*"
+_NAME_ACTS = re.compile(
+    rf"(?P<the>(?:An?|The|Each|Every)\s+)(?P<term>{_CAPITAL}(?:\s+(?:of\s+)?{_CAPITAL})+)"
+    rf"(?P<brackets>(?:{BRACKETS})*)\s+(?P<verb>[a-z]{{2,}}(?<!s)s)\b"
+)
+_KNOWN_VERB = re.compile(rf"(?:{AUXILIARY}|{LEXICAL})")
 _EQUALS = re.compile(
     r"\s+(?:(?:also|generally|usually|typically|often)\s+)?"
-    r"(?:(?=(?:an?|the|any|one|those)\s)|defined\s+(?:as|by)\s+)",
+    r"(?:(?=(?:an?|the|any|one|those)\s)|defined\s+(?:as|by)\s+|"
+    # "is information from which", "are people who": a noun without an article
+    r"(?=(?:[a-z][a-z-]*\s+){1,2}(?:who|whose|which|(?:by|for|from|in|of|on|to|with)"
+    r"\s+(?:which|whom))\s))",
     re.IGNORECASE,
 )
 _MEANS = re.compile(r"(?:means?|refers?\s+to|denotes?)", re.IGNORECASE)
@@ -54,6 +66,10 @@ def subject_spans(place: SentencePlace) -> Iterator[DefinitionSpans]:
     """
     sentence = place.text
     for start in _subject_starts(sentence):
+        acts = _NAME_ACTS.match(sentence, start)
+        if acts is not None and not _KNOWN_VERB.fullmatch(acts["verb"]):
+            yield DefinitionSpans(acts.span("term"), (0, len(sentence)), acts["verb"])
+            continue
         match = _SUBJECT.match(sentence, start)
         if match is not None and _says(match, sentence):
             yield from _spans_of_subject(match, sentence)

@@ -16,8 +16,19 @@ from elt_llm_core.records import Record
 # and clause is the kind of thing that is defined.
 _GENUS = re.compile(
     r"(?:an?|any|the|one|each|every)\s+(?P<genus>[^,.;:()]{2,60}?)"
-    r"(?=\s+(?:that|which|who|whose|whom|where|of|for|in|on|to|by|with|from|between|"
-    r"given|made|held|used|issued|kept)\b|[,.;:()]|$)",
+    r"(?=\s+(?:that|which|who|whose|whom|where|when|of|for|in|on|at|to|by|with|from|"
+    r"between|about|above|after|against|among|around|as|before|behind|below|beside|"
+    r"beyond|during|inside|into|near|off|outside|over|since|through|towards?|under|"
+    r"until|upon|within|without|given|made|held|used|issued|kept)\b|[,.;:()]|$)",
+    re.IGNORECASE,
+)
+# Of "a company or person" neither is the kind of every one.
+_SEVERAL = re.compile(r"\b(?:and|or)\b", re.IGNORECASE)
+_BRACKETS = re.compile(r"\s*\([^()]*\)")
+# "A Supplier is" in front of what a supplier is.
+_SUBJECT = re.compile(
+    r"(?:(?:an?|the|any|each|every)\s+)?(?P<subject>[^,.;:]{1,90}?)\s+"
+    r"(?:is|are|means?)\s+(?=(?:an?|any|the|one|each|every)\s)",
     re.IGNORECASE,
 )
 
@@ -119,8 +130,8 @@ def _broader(term: _Term, shown: dict[str, str], index: PhraseIndex) -> set[str]
     words = fold(term.definition.term).split()
     tails = (" ".join(words[n:]) for n in range(1, len(words)))
     named = [tail for tail in tails if tail in shown][:1]
-    kind = "" if term.spells_out else find_genus(term.definition.definition)
-    if kind:
+    kind = "" if term.spells_out else find_genus(_without_subject(term))
+    if kind and not _SEVERAL.search(kind):
         ends = [hit for hit in index.find(kind) if hit.end == len(kind)]
         named += [
             fold(hit.phrase)
@@ -128,6 +139,16 @@ def _broader(term: _Term, shown: dict[str, str], index: PhraseIndex) -> set[str]
             if not _is_several(kind[hit.start : hit.end], hit.phrase)
         ]
     return {shown[name] for name in named if name not in term.names}
+
+
+def _without_subject(term: _Term) -> str:
+    """Return what a definition says, without its term in front: "A Supplier is"."""
+    words = clean(term.definition.definition)
+    match = _SUBJECT.match(words)
+    if match is None:
+        return words
+    subject = fold(_BRACKETS.sub("", match["subject"]))
+    return words[match.end() :] if subject in term.names else words
 
 
 def _is_several(words: str, name: str) -> bool:

@@ -252,4 +252,41 @@ class TermChecker:
                 yield "relations", target, "is not a term of the file", cure
 
 
+def check_labels(
+    terms: Sequence[Term], columns: "Mapping[str, str]", first_row: int = 1
+) -> list[Problem]:
+    """Return the labels that two terms share, as problems that are no errors.
+
+    A label is a name, a synonym or a short form; targets ignore case.
+
+    Args:
+        terms: The terms in the order of the file.
+        columns: Fields of `Term` with their columns or keys in the file.
+        first_row: The row number of the first term in an editor.
+    """
+    owners: dict[str, int] = {}
+    for entry, term in enumerate(terms):
+        owners.setdefault(term.name.casefold(), entry)
+    problems = []
+    for entry, term in enumerate(terms):
+        for field in ("name", "synonyms", "acronyms"):
+            labels = (term.name,) if field == "name" else getattr(term, field)
+            for label in labels:
+                owner = owners.setdefault(label.casefold(), entry)
+                if owner != entry:
+                    problems.append(
+                        Problem(
+                            is_error=False,
+                            row=entry + first_row,
+                            entry=entry,
+                            column=columns.get(field, field),
+                            value=shorten(label),
+                            rule=f"is a label of row {owner + first_row} too, "
+                            f"{shorten(terms[owner].name)!r}",
+                            cure="merge the two, or drop the label of one",
+                        )
+                    )
+    return problems
+
+
 _Fault = tuple[str, str, str, str]  # field, value, rule, cure

@@ -14,6 +14,7 @@ from functools import cached_property
 from elt_llm_consumer.context_fields import MentionSentence, fields_of, skip_mark
 from elt_llm_consumer.corpus import GlossaryEntry, Handbook
 from elt_llm_consumer.definitions import patterns
+from elt_llm_consumer.definitions.definition_records import DefinitionSource
 from elt_llm_consumer.definitions.terms import WORD, fold
 from elt_llm_consumer.definitions.usage import heading_names
 from elt_llm_consumer.linking.mentions import EntityMention, MentionIndex
@@ -176,9 +177,14 @@ def describe_name(name: str, headings: Counter[str]) -> Features:
 
 
 def describe_definitions(name: str, entries: Sequence[GlossaryEntry]) -> Features:
-    """Return how certainly the handbook defines the name, or an alias."""
+    """Return how certainly the handbook defines the name, or an alias.
+
+    The long form of a short form defines neither.
+    """
     sure: dict[bool, float] = {True: 0.0, False: 0.0}
     for entry in entries:
+        if entry.definition.source is DefinitionSource.ACRONYM:
+            continue
         own = fold(entry.term) == fold(name)
         sure[own] = max(sure[own], entry.definition.confidence)
     return {"defined: the name": sure[True], "defined: an alias": sure[False]}

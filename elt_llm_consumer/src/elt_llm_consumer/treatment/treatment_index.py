@@ -16,6 +16,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from elt_llm_consumer.corpus import GlossaryEntry, Handbook
+from elt_llm_consumer.definitions.definition_records import DefinitionSource
 from elt_llm_consumer.definitions.definition_scorer import DefinitionScorer, to_scorer
 from elt_llm_consumer.definitions.terms import fold
 from elt_llm_consumer.linking.mapping_features import (
@@ -157,7 +158,10 @@ class TreatmentIndex:
 
     @cached_property
     def terms_without_entity(self) -> list[GlossaryEntry]:
-        """Return the first definition of each term without a covered entity."""
+        """Return the first definition of each term without a covered entity.
+
+        A short form of which only the long form is given is not defined.
+        """
         covered = {
             key
             for key, entities in self._entities_of.items()
@@ -165,7 +169,8 @@ class TreatmentIndex:
         }
         firsts: dict[str, GlossaryEntry] = {}
         for entry in self._handbook.entries:
-            if fold(entry.term) not in covered:
+            spelt_out = entry.definition.source is DefinitionSource.ACRONYM
+            if not spelt_out and fold(entry.term) not in covered:
                 firsts.setdefault(fold(entry.term), entry)
         return list(firsts.values())
 

@@ -22,6 +22,7 @@ from elt_llm_consumer.exchange.glossary_format import (
     GlossaryFormat,
     TargetRules,
     TermChecker,
+    check_labels,
 )
 from elt_llm_consumer.exchange.glossary_terms import (
     Glossary,
@@ -44,6 +45,8 @@ from elt_llm_core.product_exports import Problem
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]*")
 _COLUMNS = {
     "name": "skos:prefLabel",
+    "synonyms": "skos:altLabel",
+    "acronyms": "skos:altLabel",
     "definition": "skos:definition",
     "parent": "skos:broader",
     "relations": "skos:related",
@@ -85,7 +88,13 @@ class SkosTurtle(GlossaryFormat):
         graph = _parse(content)
         reader = SkosReader(graph, self.language)
         checker = TermChecker(TargetRules(), _COLUMNS)
-        return [*reader.problems(), *checker.problems(reader.glossary().terms)]
+        terms = reader.glossary().terms
+        # A vocabulary should not give one label to two concepts (SKOS Primer, 2.2.1).
+        return [
+            *reader.problems(),
+            *checker.problems(terms),
+            *check_labels(terms, _COLUMNS),
+        ]
 
 
 def _parse(content: bytes) -> Graph:
