@@ -305,3 +305,16 @@ def test_the_commands_list_show_export_rename_and_delete(
     assert "Loans" in run("list", *root)
     run("delete", "c1", *root)
     assert "No conversations yet" in run("list", *root)
+
+
+def test_a_turn_lists_only_the_quotes_of_its_own_answer(library):
+    first = library.chat(FEE)
+    again = library.chat(PERIOD, first.conversation_id)
+    both = library.chat(FEE, first.conversation_id)
+    chunks = {source.chunk for turn in (first, again, both) for source in turn.sources}
+    for turn in (first, again, both):
+        quotes = {c.quote for c in turn.result.citations}
+        assert {q for source in turn.sources for q in source.quotes} == quotes
+        assert all(len(source.citations) == 1 for source in turn.sources)
+    assert [s.number for s in both.sources] == [s.number for s in first.sources]
+    assert len(chunks) <= 2

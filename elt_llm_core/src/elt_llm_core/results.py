@@ -94,6 +94,7 @@ class DegradationKind(StrEnum):
     LANGUAGE_NOT_SERVED = "language_not_served"
     SETTING_UNUSED = "setting_unused"
     SERVER_DECLINED = "server_declined"
+    FILTER_UNMATCHED = "filter_unmatched"
 
 
 class Degradation(Record):
@@ -165,6 +166,7 @@ class Citation(Record):
     collection: str
     page: int | None
     section: str
+    kind: str = Field(default="", description="of its chunk: prose, table_row, figure")
     quote: str
     support: Support
     score: float = Field(ge=0, le=1, description="1: identical character for character")

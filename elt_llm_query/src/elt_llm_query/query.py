@@ -83,6 +83,7 @@ from elt_llm_query.sufficiency.gap_rounds import (
     order_again,
 )
 from elt_llm_query.synthesizers.extractive.meanings import comparison_with
+from elt_llm_query.unmatched_filters import describe_unmatched
 
 TRIES = 5  # more tries would only help if a document were replaced during each
 
@@ -347,6 +348,10 @@ class _Searcher:
             request.log.most = self.config.query.trace_hits
             self._note_unused_cache(request)
             plan, engine, nodes = self._retrieve_with_cache(request, strategies)
+            if not nodes and (
+                note := describe_unmatched(request.where, request.collections)
+            ):
+                request.log.degrade(note)
             if _all_fetched(request):
                 return request, plan, engine, nodes
         kind = DegradationKind.DOCUMENT_WARNING

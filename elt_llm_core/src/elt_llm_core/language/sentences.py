@@ -10,6 +10,55 @@ from elt_llm_core.language.languages import ENGLISH
 # "A\u00a0. B" in every language with initials.
 _WIDE_SPACE = re.compile(r"(?<=\w)\s*[^\S\x00-\x7f]\s*(?=\.)")
 
+_TAIL = 60  # characters; a longer reference is a list of numbers
+# Short words before the number of a part: "para. 4", "Nos. 3 and 4", "Abs. 2".
+_SHORT = (
+    r"(?:[Nn]os|N[or]|[Nn]úm|[Aa]rts?|[Ss]ecs?|[Pp]aras?|[Pp]ar|[Cc]ls?|[Rr]egs?|[Cc]h"
+    r"|[Cc]hap|[Pp]ts?|[Ss]ch|[Aa]pp|[Ff]igs?|[Tt]ab|[Ee]qs?|[Vv]ols?|[Pp]p?|[Aa]bs"
+    r"|[Zz]iff|[Kk]ap|[Aa]bb|[Rr]n)\."
+)
+_PART = (
+    r"\b(?:of|under|in|into|to|see|by|with|from|per|than|on|for|at)\s+(?:sub-?)?"
+    r"(?:clause|section|paragraph|article|rule|regulation|chapter|part|schedule|annex"
+    r"|appendix|table|figure|item|note|endorsement|condition)s?"
+)
+_ONE = r"[A-Z]{0,3}\d(?:[\w.]*\w)?(?:\(\w+\))*"
+_ENDS_SHORT = re.compile(rf"(?<!\w){_SHORT}\s*\Z")
+_ENDS_PART = re.compile(
+    rf"{_PART}(?:\s+{_ONE}(?:\s*,|\s+(?:and|or|to)))*\s*\Z", re.IGNORECASE
+)
+_ENDS_NUMBER = re.compile(rf"{_PART}\s+{_ONE}\s*\Z", re.IGNORECASE)
+_STARTS_NUMBER = re.compile(r"\s*[A-Z]{0,3}\d")
+_STARTS_LIST = re.compile(r"\s*\(?1[.)]\s+[A-Z]")
+_LETTER_LINE = re.compile(r"\n(?=\([A-Za-z0-9]{1,4}\))")
+_STARTS_LETTER = re.compile(r"\s*\([a-z0-9]{1,4}\)", re.IGNORECASE)
+
+
+def is_cut_reference(before: str, after: str) -> bool:
+    """Return whether a reference begins in one text and ends in the next.
+
+    "for the purposes of clause" and "6.4. It", "under section 3" and "(b)": what
+    follows begins neither a sentence nor a list item.
+    """
+    tail = before[-_TAIL:]
+    if _STARTS_LETTER.match(after):
+        return _ENDS_NUMBER.search(tail) is not None
+    if not _STARTS_NUMBER.match(after) or _STARTS_LIST.match(after):
+        return False
+    return bool(_ENDS_SHORT.search(tail) or _ENDS_PART.search(tail))
+
+
+def _join_reference(newline: re.Match[str]) -> str:
+    """Return a space for the line break before "(b)" if that ends a reference."""
+    text, at = newline.string, newline.start()
+    return (
+        " "
+        if is_cut_reference(
+            text[max(at - _TAIL, 0) : at], text[newline.end() : at + _TAIL]
+        )
+        else newline[0]
+    )
+
 
 def sentence_spans(text: str, language: str = ENGLISH) -> list[tuple[int, int]]:
     """Return the sentences of a text as spans `[start, end)`, in order.
@@ -23,5 +72,13 @@ def sentence_spans(text: str, language: str = ENGLISH) -> list[tuple[int, int]]:
         Spans that cover the text; they include the white space around a sentence.
     """
     plain = _WIDE_SPACE.sub(lambda match: " " * len(match[0]), text)
+    plain = _LETTER_LINE.sub(_join_reference, plain)
     boundaries = sentencex.get_sentence_boundaries(language or ENGLISH, plain)
-    return [(each["start_index"], each["end_index"]) for each in boundaries]
+    spans: list[tuple[int, int]] = []
+    for each in boundaries:
+        start, end = each["start_index"], each["end_index"]
+        before = plain[spans[-1][0] : start] if spans else ""
+        if is_cut_reference(before, plain[start:end]):
+            start = spans.pop()[0]
+        spans.append((start, end))
+    return spans

@@ -243,6 +243,8 @@ def _amount(relation: Relation, n: int, column: int) -> float | None:
     return field.value if field and isinstance(field.value, int | float) else None
 
 
+# An attribute of the rows of a table of which more may be on the next page.
+ROWS_DOUBTFUL = {"table_rows": "doubtful"}
 ID_DIGITS = 12  # 48 bits of the document's id: short to type, collisions unlikely
 _YEAR = re.compile(r"\b(?:1[89]|20)\d\d\b")
 _YEARS = re.compile(rf"{_YEAR.pattern}(?:\s*[-\u2013/]\s*\d{{1,4}}\b)?")
@@ -396,6 +398,8 @@ class _TableReader:
             yield "it has only one column"
         if self._several:
             yield "its headers are repeated on a page: it may be several tables"
+        if any(ROWS_DOUBTFUL.items() <= b.attributes.items() for b in self._blocks):
+            yield "the next page may have more of its rows"
         yield from _header_problems(self._headers)
         for n, row in enumerate(self._grid, start=1):
             filled = [c for c in row.values() if not nothing(self._cell(c))]

@@ -141,6 +141,12 @@ REPORTING = _set("""
 
 # Words that ask for a text verbatim.
 TELLING = _set("say tell show content contents wording quote cite read")
+# Verbs of a question for all that a rule lays down: "What does rule 3.1 exclude?".
+RULING = _set("""
+    add allow ban change contain cover define demand exclude forbid govern grant include
+    lay limit oblige permit prescribe prohibit promise provide regulate require restrict
+    rule state
+    """)
 
 # The scope of "not", "without" ... ends at one of these; see `negation`.
 AUXILIARIES = _set("""

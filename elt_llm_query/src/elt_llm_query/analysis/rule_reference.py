@@ -7,18 +7,36 @@ from typing import NamedTuple
 
 from elt_llm_core.language.rule_numbers import canonical, is_within, rule_grammar
 from elt_llm_core.provenance import RuleSpan
-from elt_llm_query.analysis.lexicon import PARTS, QUESTION_WORDS, STOP_WORDS, TELLING
+from elt_llm_query.analysis.lexicon import (
+    PARTS,
+    QUESTION_WORDS,
+    RULING,
+    STOP_WORDS,
+    TELLING,
+)
 from elt_llm_query.analysis.stems import words
 
 GOES_ON_KEY = "goes_on"  # on the last chunk of a rule that has more
 Number = tuple[tuple[int, int], tuple[str, ...]]  # its span, and its canonical forms
 
 _PARTS = frozenset(PARTS) | {f"{part}s" for part in PARTS}
-_FORM = STOP_WORDS | QUESTION_WORDS | _PARTS | TELLING
+# Parts of contracts that are named by a code of their own: "endorsement E4".
+_CONTRACT_PARTS = frozenset(
+    f"{part}{s}"
+    for part in ("clause", "condition", "endorsement", "exclusion", "extension")
+    for s in ("", "s")
+)
+_FORM = STOP_WORDS | QUESTION_WORDS | _PARTS | _CONTRACT_PARTS | TELLING
 _GRAMMAR = rule_grammar()
 _SECTION = re.compile(
     r"what\s+do(?:es)?\s+(?:the\s+)?(?:(?:section|chapter|part|article|paragraph)\s+)?"
     r"(?:(?:on|about)\s+)?(?P<name>\S.*?)\s+(?:say|state|tell(?:\s+(?:me|us))?)\W*",
+    re.IGNORECASE,
+)
+# "What does 7.2 exclude?", of the question without its number.
+_LAID_DOWN = re.compile(
+    r"\W*what\s+(?:do|does)\s+(?:the\s+)?(?:[^\W\d_]+\s+)??(?P<verb>[^\W\d_]+)"
+    r"(?:\s+down)?\W*",
     re.IGNORECASE,
 )
 _BEFORE_HEADING = re.compile(
@@ -67,8 +85,9 @@ class RuleRequest(NamedTuple):
     """The one rule that a question names, in its canonical forms; empty for none.
 
     Attributes:
-        whole: Forms if it asks only for that rule ("What does rule 5.1 say?"). "What
-            fee is due under rule 5.1?" asks for something else.
+        whole: Forms if it asks only for that rule ("What does rule 5.1 say?", "What
+            does it exclude?"). "What fee is due under rule 5.1?" asks for something
+            else.
         told: Forms if it calls it a rule and asks for its text, with any other words
             ("What does rule 3.1 of the club say?").
     """
@@ -87,8 +106,12 @@ def rule_request(question: str, numbers: Sequence[Number]) -> RuleRequest:
     if len(numbers) != 1:
         return RuleRequest()
     ((start, end), forms) = numbers[0]
-    others = {w.lower() for w in words(question[:start] + " " + question[end:])}
+    rest = f"{question[:start]} {question[end:]}"
+    others = {w.lower() for w in words(rest)}
     named = _GRAMMAR.named.match(question[start:end])
+    asked = _LAID_DOWN.fullmatch(rest)
+    if asked and asked["verb"].lower() in RULING:
+        others -= {asked["verb"].lower(), "down"}
     whole = others <= _FORM
     by_name = bool(named) and (whole or not others.isdisjoint(TELLING))
     return RuleRequest(forms if whole else (), forms if by_name else ())

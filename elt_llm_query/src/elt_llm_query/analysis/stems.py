@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from elt_llm_core.language.sentences import sentence_spans
+from elt_llm_core.language.sentences import is_cut_reference, sentence_spans
 from elt_llm_core.language.stemmer import stem_word
 from elt_llm_query.analysis.lexicon import (
     AUXILIARIES,
@@ -25,6 +25,7 @@ _ITEM = re.compile(rf"\s*{_MARK}\s")
 # A line break ends a piece before a bullet, a blank line or a table row, and after a
 # colon or semicolon; elsewhere it may only wrap a line.
 _BREAK = re.compile(rf"\n(?=\s*{_MARK}\s|\s*\n|[^\n]*\t)|(?<=[:;])\n|(?<=\n)\n")
+_AFTER = 20  # characters after a line break that show whether a list begins there
 # "Penalty: ten points." The longest such labels of rule books have some eight words.
 _LABEL = re.compile(
     r"(?P<label>[A-Z][a-z][\w'\u2019/-]*(?:\s[\w'\u2019/-]+){0,8}):\s+\S"
@@ -34,6 +35,13 @@ _REFERS_BACK = re.compile(
     r"|otherwise|in\s+(?:this|that|such)\s+cases?)\b",
     re.IGNORECASE,
 )
+# "Hairdressing is not.", "Dogs must not.": the verb stands in the sentence before.
+_LEAVES_OUT = re.compile(
+    r"^\W*(?:\d[\w.]*\s+)?(?:[\w'\u2019/-]+\s+){1,6}?(?:is|are|was|were|do|does|did|has|have|may|must|can"
+    r"|could|will|shall|should|need|cannot)(?:\s+not|n['\u2019]t)?\s*[.;!]\W*$",
+    re.IGNORECASE,
+)
+_WHERE = re.compile(r"\b(?:what|where|who|how|as|than|which|that)\b", re.IGNORECASE)
 # "such gift", "the said property": what it is stands before.
 _REFERS_WITHIN = re.compile(
     r"\bsuch\s+(?!as\b|that\b|an?\b)\w+|\bthe\s+(?:said|aforesaid|above-?mentioned)\s+\w+",
@@ -105,8 +113,10 @@ def begins_item(text: str) -> bool:
 
 
 def refers_back(sentence: str) -> bool:
-    """Return whether it opens by referring back: "It must", "In that case"."""
-    return bool(_REFERS_BACK.match(sentence))
+    """Return whether it needs the sentence before: "It must", "Dogs must not."."""
+    if _REFERS_BACK.match(sentence):
+        return True
+    return bool(_LEAVES_OUT.match(sentence)) and not _WHERE.search(sentence)
 
 
 def refers_within(sentence: str) -> bool:
@@ -172,9 +182,15 @@ def _completes(sentence: str) -> bool:
 
 
 def _split(text: str) -> Iterator[str]:
-    """Split the text after each breaking newline; joined, the parts are the text."""
+    """Split the text after each breaking newline; joined, the parts are the text.
+
+    The number of a reference may stand at the start of a wrapped line.
+    """
     start = 0
     for newline in _BREAK.finditer(text):
+        after = text[newline.end() : newline.end() + _AFTER]
+        if is_cut_reference(text[start : newline.start()], after):
+            continue
         yield text[start : newline.end()]
         start = newline.end()
     yield text[start:]

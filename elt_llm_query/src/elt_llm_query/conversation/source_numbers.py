@@ -157,15 +157,36 @@ def numbered_sources(conversation: Conversation) -> tuple[NumberedSource, ...]:
 def list_sources(messages: Sequence[Message]) -> tuple[NumberedSource, ...]:
     """List the cited sources of messages, by number."""
     numbers = number_sources(messages)
-    cited: dict[str, list[Citation]] = {chunk: [] for chunk in numbers}
+    return tuple(
+        _number_source(numbers[chunk], chunk, citations)
+        for chunk, citations in _citations_by_chunk(numbers, messages).items()
+        if citations
+    )
+
+
+def list_last_sources(messages: Sequence[Message]) -> tuple[NumberedSource, ...]:
+    """List the sources of the last message, numbered as in the conversation.
+
+    A chunk may be cited by earlier messages too: their quotes are left out.
+    """
+    last = messages[-1:]
+    numbers = number_sources(messages)
+    own = _citations_by_chunk(numbers, last)
+    return tuple(
+        _number_source(numbers[chunk], chunk, own[chunk])
+        for chunk in sorted(number_sources(last), key=numbers.__getitem__)
+        if own[chunk]
+    )
+
+
+def _citations_by_chunk(
+    chunks: Iterable[str], messages: Iterable[Message]
+) -> dict[str, list[Citation]]:
+    cited: dict[str, list[Citation]] = {chunk: [] for chunk in chunks}
     for message in messages:
         for citation in message.citations:
             cited[citation.node_id].append(citation)
-    return tuple(
-        _number_source(numbers[chunk], chunk, citations)
-        for chunk, citations in cited.items()
-        if citations
-    )
+    return cited
 
 
 def plain_text(text: str) -> str:

@@ -19,7 +19,7 @@ from elt_llm_query.conversation.exchanges import Exchange, exchanges_of
 from elt_llm_query.conversation.source_numbers import (
     NumberedSource,
     answer_message,
-    list_sources,
+    list_last_sources,
     number_sources,
     show_message,
     show_text,
@@ -201,15 +201,10 @@ def _show(history: Sequence[Message], answer: Message) -> None:
     messages = (*history, answer)
     shown = show_message(answer, number_sources(messages))
     report(CheckedAnswer(answer=shown))
-    cited = _cited_sources(messages)
+    cited = list_last_sources(messages)
     report(
         CitedSources(sources=cited, nearest=shown.nearest, conflicts=shown.conflicts)
     )
-
-
-def _cited_sources(messages: Sequence[Message]) -> tuple[NumberedSource, ...]:
-    """Return the sources of the last message, numbered as in the conversation."""
-    return tuple(s for s in list_sources(messages) if s.chunk in messages[-1].chunks)
 
 
 def _chat_result(
@@ -225,7 +220,7 @@ def _chat_result(
         unclear=outcome.unclear,
         courtesy=outcome.courtesy,
         parts=outcome.parts if len(outcome.parts) > 1 else (),
-        sources=_cited_sources(messages),
+        sources=list_last_sources(messages),
         follow_ups=outcome.follow_ups,
         result=outcome.result,
     )

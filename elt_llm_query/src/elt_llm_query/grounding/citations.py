@@ -420,6 +420,7 @@ def to_citation(lookup: ClaimMatch, locate: Locate) -> Citation:
         collection=source.collection,
         page=place.page,
         section=source.section,
+        kind=source.kind,
         quote=source.text[start:end] if match.end else lookup.quote,
         support=match.support,
         score=match.score,

@@ -8,9 +8,10 @@ from statistics import median
 from elt_llm_core.document import Block, BlockKind
 from elt_llm_core.language.figure_numbers import FIGURE_WORD
 from elt_llm_core.language.rule_numbers import canonical, rule_grammar
+from elt_llm_core.language.sentences import is_cut_reference
 from elt_llm_core.records import replace_fields
 from elt_llm_ingest.readers.pdf.geometry import Rectangle, Region, Table
-from elt_llm_ingest.readers.pdf.words import Line
+from elt_llm_ingest.readers.pdf.words import FOLDED, Line
 
 _GRAMMAR = rule_grammar()
 # "3. SCOPE" and "2.1 FEES", but not a dose, a code or a name with initials.
@@ -82,6 +83,8 @@ HEADING_LINES = 3  # a heading may wrap twice
 MAX_RUN_IN = 80  # characters of a numbered heading that ends like a sentence
 FULL_LINE = 70  # characters; a shorter bold line ends before the margin
 COLUMNS = 3  # of text on a page, side by side
+HEADING_PITCH = 1.4  # letter heights between the lines of a heading
+SAME_LEFT = 1.0  # points; lines of one paragraph begin at the same place
 APART = 1.4  # line distances from a heading in capitals to the text below it
 
 
@@ -144,12 +147,17 @@ def _line_gaps(lines: Sequence[Line]) -> Iterator[float]:
 def make_drafts(regions: Sequence[Region], style: Style) -> list[Draft]:
     """Return the page's drafts in reading order."""
     drafts: list[Draft] = []
+    before: Region | None = None
     for region in regions:
         if region.table:
             drafts.append(Draft(BlockKind.TABLE_ROW, table=region.table))
+            before = None
             continue
         previous = drafts[-1] if drafts else None
         for draft in _cut(region, style):
+            if previous is not None and _is_rest_of_heading(previous, draft, before):
+                previous.lines.extend(draft.lines)
+                continue
             if previous is not None and _is_cut_sentence(previous, draft, style):
                 previous.kind = _line_kind(previous.lines[0])
             if previous is not None and _goes_on(previous, draft, style):
@@ -157,6 +165,7 @@ def make_drafts(regions: Sequence[Region], style: Style) -> list[Draft]:
                 continue
             drafts.append(draft)
             previous = draft
+        before = region
     return drafts
 
 
@@ -189,6 +198,8 @@ def _add_lines(
     """Add lines to the paragraph in `current`; yield finished paragraphs."""
     for line in run:
         kind = _line_kind(line)
+        if current and is_cut_reference(current[0].lines[-1].text, line.text):
+            kind = BlockKind.PARAGRAPH
         if current and _same_block(current[0], line, kind, style):
             current[0].lines.append(line)
             continue
@@ -284,8 +295,8 @@ def is_heading(
         return False
     if not words or LEADERS.search(text):
         return False
-    if text.endswith((".", ";", ",")) and not (
-        numbered and bold and len(text) < MAX_RUN_IN
+    if text.endswith((";", ",")) or (
+        text.endswith(".") and not (numbered and bold and len(text) < MAX_RUN_IN)
     ):
         return False
     if larger or below is None:
@@ -317,9 +328,21 @@ def _same_block(draft: Draft, line: Line, kind: BlockKind, style: Style) -> bool
     last = draft.lines[-1]
     if kind is not BlockKind.PARAGRAPH:
         return False
+    if is_cut_reference(last.text, line.text):
+        return line.top - last.top <= 1.7 * style.pitch
     if RULE_NUMBER.match(line.text) and _sentence_ended(last, draft):
         return False
+    if _begins_bold(line) and _ends_paragraph(last, line, draft):
+        return False
     return line.top - last.top <= 1.7 * style.pitch
+
+
+def _ends_paragraph(last: Line, line: Line, draft: Draft) -> bool:
+    """Return whether a line that begins in bold starts a paragraph of its own."""
+    apart = line.top - last.top >= HEADING_PITCH * line.size
+    right = max(one.right for one in draft.lines)
+    short = last.right < right - 0.15 * (right - draft.lines[0].left)
+    return last.text.rstrip().endswith((".", ":", ";", "!", "?")) and (apart or short)
 
 
 def _sentence_ended(last: Line, draft: Draft) -> bool:
@@ -340,6 +363,37 @@ def _is_cut_sentence(heading: Draft, draft: Draft, style: Style) -> bool:
     return full and first.text[:1].islower() and _is_next_line(last, first, style)
 
 
+def _is_rest_of_heading(heading: Draft, draft: Draft, region: Region | None) -> bool:
+    """Return whether a heading is the next line of the one above it.
+
+    The box of a block in LiteParse may end with its first line, while its text has
+    all lines. `region` is that of the block above.
+    """
+    if heading.kind is not BlockKind.HEADING or draft.kind is not BlockKind.HEADING:
+        return False
+    first, text = draft.lines[0], f"{heading.text} {draft.text}"
+    short = len(text) <= MAX_HEADING
+    if not short or len(heading.lines) + len(draft.lines) > HEADING_LINES:
+        return False
+    if not _is_set_alike(heading.lines[-1], first):
+        return False
+    whole = "".join(text.split()).translate(FOLDED)
+    block = region.block_text if region is not None and region.block else ""
+    return whole in block.translate(FOLDED) or first.text[:1].islower()
+
+
+def _is_set_alike(last: Line, first: Line) -> bool:
+    """Return whether two lines have one style and distance, and no number begins."""
+    return (
+        last.page == first.page
+        and last.bold == first.bold
+        and last.size == first.size
+        and 0 < first.top - last.top <= HEADING_PITCH * last.size
+        and not NUMBER.match(first.text)
+        and not KEYWORD.match(first.text)
+    )
+
+
 def _is_next_line(last: Line, first: Line, style: Style) -> bool:
     gap = first.top - last.top
     return first.page == last.page and 0 < gap <= 1.35 * max(style.pitch, style.size)
@@ -355,7 +409,14 @@ def _goes_on(before: Draft, draft: Draft, style: Style) -> bool:
         return False
     overlap = min(last.right, first.right) - max(last.left, first.left)
     ended = last.text.rstrip().endswith((".", ":", "!", "?"))
+    if ended and _begins_bold(last) and not first.words[0].bold:
+        return abs(last.left - first.left) <= SAME_LEFT
     return overlap > 0 and (first.text[:1].islower() or not ended)
+
+
+def _begins_bold(line: Line) -> bool:
+    """Return whether only the first words are bold: LiteParse ends a block there."""
+    return line.words[0].bold and not line.bold
 
 
 def goes_on_over_page(before: Draft, draft: Draft) -> bool:

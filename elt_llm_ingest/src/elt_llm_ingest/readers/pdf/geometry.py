@@ -20,7 +20,8 @@ class Table:
     `header` is the number of header rows. `spans`: (row, column) to the number of rows
     and columns that a cell covers, if more than one; the covered cells are empty.
     `settled`: its cells are final; `drawn`: with lines between them; `mended`: only
-    some of the lines are drawn.
+    some of the lines are drawn. `edges`: the left edges of its drawn columns, and the
+    right edge of the last. `continues`: its rows are of the table on the page before.
     """
 
     rows: list[Row]
@@ -30,6 +31,8 @@ class Table:
     settled: bool = False
     drawn: bool = False
     mended: bool = False
+    edges: tuple[float, ...] = ()
+    continues: bool = False
 
     def covered_places(self) -> set[tuple[int, int]]:
         """Return the places that a cell from elsewhere covers."""

@@ -30,6 +30,7 @@ from elt_llm_ingest.readers.pdf.geometry import FigureBox, Region
 from elt_llm_ingest.readers.pdf.hidden_text import find_hidden_words
 from elt_llm_ingest.readers.pdf.liteparse import Data, PdfFile, layout_batches, open_pdf
 from elt_llm_ingest.readers.pdf.lost_words import find_lost_words
+from elt_llm_ingest.readers.pdf.page_breaks import continue_over_page
 from elt_llm_ingest.readers.pdf.page_draft import PageDraft
 from elt_llm_ingest.readers.pdf.page_furniture import mark_furniture
 from elt_llm_ingest.readers.pdf.pdfium import (
@@ -124,6 +125,7 @@ def read_batches(
     """
     deadline = time.monotonic() + OCR_SHARE * timeout
     page_count = len(file.pdf)
+    last: Draft | None = None
     with prefetch_pages() as prefetched:
         for layout in layouts:
             quota.add_pages_done(layout.num_pages)
@@ -134,7 +136,8 @@ def read_batches(
                 file.go_on(following[0])
                 prefetched.prefetch(file.pdf, following)
             del layout  # hundreds of megabytes
-            notes.add_batch(pages, build_blocks(pages))
+            notes.add_batch(pages, build_blocks(pages, last))
+            last = next((p.blocks[-1] for p in reversed(pages) if p.blocks), last)
             yield pages
             del pages
 
@@ -253,8 +256,12 @@ def _following_pages(pages: Sequence[PageDraft], page_count: int) -> range:
     return range(first, min(first + len(pages), first + AHEAD, page_count + 1))
 
 
-def build_blocks(pages: Sequence[PageDraft]) -> Style:
+def build_blocks(pages: Sequence[PageDraft], last: Draft | None = None) -> Style:
     """Makes the blocks of every page of a batch.
+
+    Args:
+        pages: The pages of the batch.
+        last: The last block of the page before them.
 
     Returns:
         The letter height and line distance of the batch's body text.
@@ -271,6 +278,8 @@ def build_blocks(pages: Sequence[PageDraft]) -> Style:
 
     for page in pages:
         page.blocks = order_drafts(page, draft_blocks)
+        continue_over_page(last, page)
+        last = page.blocks[-1] if page.blocks else last
         body, size = page.body, (page.width, page.height)
         label_figures(page.blocks, page.layout, body, size)
         page.figures = find_figures(page.blocks, page.layout, body, size)

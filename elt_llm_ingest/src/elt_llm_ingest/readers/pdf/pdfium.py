@@ -19,7 +19,8 @@ from ctypes import (
     cast,
 )
 from dataclasses import dataclass, field
-from itertools import pairwise, repeat, takewhile
+from itertools import groupby, pairwise, repeat
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -258,23 +259,29 @@ FONT_NAME = 128  # bytes; PostScript allows names of fonts 127 characters
 def correct_bold(
     page: pypdfium2.PdfPage, text_page: pypdfium2.PdfTextPage, words: Sequence[Word]
 ) -> None:
-    """Clear `bold` of words after a bold lead that are not bold.
+    """Clear `bold` of words that are not bold in a run that begins with bold ones.
 
-    Only runs with a bold word that ends with a full stop or a colon are checked.
+    LiteParse gives a run the face of its first word. Only some words of a bold run are
+    checked, and all of them if one is not bold.
     """
-    for index, (word, after) in enumerate(pairwise(words)):
-        if not word.bold or after.run != word.run or not after.bold:
+    for _, group in groupby(words, attrgetter("run")):
+        run = list(group)
+        if len(run) <= 1 or not run[0].bold:
             continue
-        if LEAD_ENDS.search(word.text) and not _is_bold(page, text_page, after):
-            for other in _of_run(words, index):
-                other.bold = _is_bold(page, text_page, other)
+        if not all(_is_bold(page, text_page, word) for word in _samples(run)):
+            for word in run:
+                word.bold = _is_bold(page, text_page, word)
 
 
-def _of_run(words: Sequence[Word], index: int) -> Iterator[Word]:
-    """Return the words of the run of the word at `index`."""
-    run = words[index].run
-    yield from takewhile(lambda w: w.run == run, reversed(words[: index + 1]))
-    yield from takewhile(lambda w: w.run == run, words[index + 1 :])
+def _samples(run: Sequence[Word]) -> Iterator[Word]:
+    """Return the words of a run that show where its face changes, the last first.
+
+    Bold words at its start are followed by a plain one at its end, in its middle, or,
+    if bold words end it too, after them or after a lead such as "Purpose.".
+    """
+    leads = (b for a, b in pairwise(run) if LEAD_ENDS.search(a.text))
+    chosen = (run[-1], run[len(run) // 2], run[1], *leads)
+    yield from {id(word): word for word in chosen}.values()
 
 
 def _is_bold(

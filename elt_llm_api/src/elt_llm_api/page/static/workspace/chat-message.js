@@ -2,6 +2,7 @@
 
 import { button, h, unwrap } from "./dom.js";
 import { citeButton, renderNotes, renderRemoved, renderStatements } from "./statements.js";
+import { asNearest } from "./verdicts.js";
 
 const LABEL = /\[(\d+(?:\s*,\s*\d+)*)\]/g;
 const REFUSALS = new Set(["insufficient", "no_sources", "validation_failed"]);
@@ -20,9 +21,11 @@ const withNumbers = (text, open) => {
 // `show` is called with evidence and where to begin in it.
 export const renderAnswer = (message, sources, show) => {
   const byNumber = new Map(sources.map((source) => [source.number, source]));
+  // A number belongs to a passage, which other answers may cite for other words of it.
   const openNumber = (number) => {
-    const source = byNumber.get(number);
-    if (source) show(source.citations);
+    const own = message.citations.filter((one) => one.label === String(number));
+    const cited = own.length ? own : byNumber.get(number)?.citations;
+    if (cited) show(cited);
   };
   const refused = REFUSALS.has(message.status) && !message.unclear && !message.courtesy;
   return [
@@ -43,7 +46,7 @@ const statements = (message, openNumber, show) => {
 const quoteButton = (citation, show) => h("li", { class: "quote" }, h("q", { class: "verbatim" }, citation.reading || unwrap(citation.quote)),
   button(`${citation.document}${citation.page ? `, page ${citation.page}` : ""}`, () => show([citation]), { class: "plain small" }));
 
-const nearest = (message, show) => h("section", { class: "nearest" }, h("h3", {}, "Nearest passages"), h("ul", { class: "stack" }, message.nearest.map((one) => quoteButton(one, show))));
+const nearest = (message, show) => h("section", { class: "nearest" }, h("h3", {}, "Nearest passages"), h("ul", { class: "stack" }, asNearest(message.nearest).map((one) => quoteButton(one, show))));
 
 const conflicts = (message, show) => h("section", { class: "conflict" }, h("h3", {}, "Two passages say otherwise"), message.conflicts.map((one) =>
   h("div", { class: "stack" }, h("p", { class: "small" }, one.reason), h("ul", { class: "sides" }, one.quotes.map((quote) => quoteButton(quote, show))))));

@@ -10,6 +10,7 @@ import { fillProfiles } from "./job-forms.js";
 import { addKeys } from "./keys.js";
 import { menu, split } from "./shell.js";
 import { stepEvidence } from "./statements.js";
+import { asNearest } from "./verdicts.js";
 
 const LONGEST = 8000; // characters of a message, as the server takes them
 const RECONNECTS = 3;
@@ -167,7 +168,7 @@ export class Chat {
 
   showLast() {
     const last = this.messages.at(-1);
-    const cited = last?.citations?.length ? last.citations : last?.nearest;
+    const cited = last?.citations?.length ? last.citations : asNearest(last?.nearest || []);
     if (cited?.length) this.pane.show(cited);
     this.log.scrollTop = this.log.scrollHeight;
     this.log.lastElementChild?.scrollIntoView({ block: "nearest" });

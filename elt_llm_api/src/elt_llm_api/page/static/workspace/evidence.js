@@ -5,7 +5,7 @@ import { one, query, read } from "./api.js";
 import { announce } from "./dialogs.js";
 import { badge, button, fill, h, local, unwrap } from "./dom.js";
 import { onJobEnd } from "./jobs.js";
-import { verdict, word } from "./verdicts.js";
+import { NEAREST, isTable, verdict, word } from "./verdicts.js";
 
 const KEPT_PAGES = 30;
 const pages = new Map();
@@ -123,7 +123,7 @@ export class EvidencePane {
   }
 
   head(evidence) {
-    const proof = verdict(evidence.support, evidence.kind === "table");
+    const proof = evidence.nearest ? NEAREST : verdict(evidence.support, isTable(evidence));
     const many = this.items.length > 1;
     return h("header", { class: "stack" },
       h("div", { class: "place" },
@@ -147,8 +147,11 @@ export class EvidencePane {
       h("a", { href: local(`/v1/documents/${one(evidence.document_id)}/content`), target: "_blank", rel: "noopener" }, "The file"));
   }
 
-  showPage(evidence, sheet) {
+  async showPage(evidence, sheet) {
     if (!evidence.document_id || !evidence.page || evidence.image === null) return;
+    // A sheet of a workbook has a number but no picture.
+    const page = await readPage(evidence.document_id, evidence.page).catch(() => null);
+    if (!page?.image || evidence !== this.items[this.at]) return;
     const source = `/v1/documents/${one(evidence.document_id)}/pages/${evidence.page}.jpg?scale=1.5`;
     const boxes = boxesOf(evidence);
     const holder = h("div");

@@ -1,7 +1,7 @@
 // Statements of an answer or of a report, each with its verdict in words and its sources.
 
 import { badge, button, count, h } from "./dom.js";
-import { verdict } from "./verdicts.js";
+import { isTable, verdict } from "./verdicts.js";
 
 export const citeButton = (number, open) => h("button", {
   type: "button", class: "cite", "aria-label": `Source ${number}`, onclick: () => open(Number(number)),
@@ -13,9 +13,8 @@ const sameBadge = (a, b) => a && a.verdict === b.verdict && a.reason === b.reaso
 export const renderStatements = (statements, show, body) =>
   h("div", { class: "statements" }, statements.map((statement, at) => {
     const cited = statement.citations;
-    const isTable = cited.length > 0 && cited.every((one) => one.kind === "table");
-    const proof = verdict(statement.verdict, isTable);
-    const why = statement.reason || verdict(statement.verdict).why;
+    const proof = verdict(statement.verdict, cited.length > 0 && cited.every(isTable));
+    const why = statement.reason || proof.why;
     const sign = cited.length
       ? button([h("span", { "aria-hidden": "true" }, proof.icon), proof.word], () => show(cited), { class: `badge verdict ${proof.tone}`, title: why, "aria-label": `${proof.word}: show the evidence` })
       : badge({ ...proof, why });

@@ -18,6 +18,12 @@ const VERDICTS = {
   notice: { icon: "i", word: "Note", tone: "", why: "A sentence of this program; it claims nothing of the documents." },
 };
 
+// A passage below a refusal: its words stand in the document, but it answers nothing.
+export const NEAREST = { icon: "≈", word: "Nearest passage", tone: "", why: "No answer: it is only near the question." };
+export const asNearest = (citations) => citations.map((one) => ({ ...one, nearest: true }));
+
+export const isTable = ({ kind }) => kind === "table" || kind === "table_row";
+
 export const verdict = (support, isTable = false) =>
   (isTable && VERDICTS[support]?.tone === "good" && VERDICTS.table) || VERDICTS[support] || { icon: "?", word: support || "Not checked", tone: "" };
 

@@ -3,10 +3,11 @@
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from typing import Any
 
-from elt_llm_ingest.readers.pdf.geometry import Table, is_one_number
+from elt_llm_ingest.readers.pdf.geometry import Row, Table, is_one_number
 from elt_llm_ingest.readers.pdf.tables.aligned import pieces_of
-from elt_llm_ingest.readers.pdf.tables.grid import Grid
+from elt_llm_ingest.readers.pdf.tables.grid import SAME, Grid
 from elt_llm_ingest.readers.pdf.tables.lattice_completion import complete_grid
 from elt_llm_ingest.readers.pdf.words import Line, Word, lines_of
 
@@ -43,10 +44,10 @@ def read_drawn_table(grid: Grid, words: Sequence[Word]) -> Table | None:
     finer = complete_grid(drawn, words)
     finely = _lines_by_cell(finer, words)
     if plain:
-        return _dense(finely)
+        return _dense(finer, finely)
     if finer is drawn:
         return None
-    table = _dense(finely)
+    table = _dense(finer, finely)
     table.mended = True
     enough = len(table.rows) >= LEAST_ROWS
     return table if enough and _is_table(finer, finely, len(words)) else None
@@ -185,11 +186,11 @@ def _top(line: Line) -> float:
     return line.top
 
 
-def _place(item: tuple[Place, list[Line]]) -> Place:
+def _place(item: tuple[Place, Any]) -> Place:
     return item[0]
 
 
-def _dense(filled: Lined) -> Table:
+def _dense(grid: Grid, filled: Lined) -> Table:
     """Return the rows and columns with words; cells over several keep their span."""
     rows = sorted({cell[0] for cell in filled})
     columns = sorted({cell[2] for cell in filled})
@@ -204,4 +205,19 @@ def _dense(filled: Lined) -> Table:
         )
         if span != (1, 1):
             spans[at] = span
-    return Table(rows=cells, spans=spans, settled=True, drawn=True)
+    edges = (*(grid.xs[column] for column in columns), grid.xs[-1])
+    return Table(rows=cells, spans=spans, settled=True, drawn=True, edges=edges)
+
+
+def rows_at_edges(
+    grid: Grid, words: Sequence[Word], edges: Sequence[float]
+) -> list[Row]:
+    """Return the rows of a grid with a cell for each column between the edges."""
+    filled = _words_by_cell(grid, words)
+    rows: dict[int, Row] = {
+        row: [[] for _ in edges[:-1]] for row in sorted({cell[0] for cell in filled})
+    }
+    for (row, _, column, _), cell_words in sorted(filled.items(), key=_place):
+        at = _band(edges, grid.xs[column] + SAME)
+        rows[row][at] += [w for line in lines_of(cell_words) for w in line.words]
+    return list(rows.values())

@@ -225,6 +225,8 @@ def is_continued_table(before: Table, table: Table) -> bool:
     It has the same number of columns at the same positions. A repeated header counts as
     one; a first row that only looks like a header is data.
     """
+    if table.continues:
+        return True
     if not before.rows or len(before.rows[0]) != len(table.rows[0]):
         return False
     width = max(w.right for row in table.rows for c in row for w in c)
