@@ -154,3 +154,94 @@ def test_rows_in_are_elements_and_skips_whatever_the_cells(rows):
     for relation in model.relations:
         assert {relation.source.element_id, relation.target.element_id} <= ids
     assert len({r.id for r in model.relations}) == len(model.relations)
+
+
+def stated(model: EnterpriseModel) -> set[tuple[str, str]]:
+    return {(r.source.name, r.target.element_id) for r in model.relations}
+
+
+def test_a_relation_column_prefers_the_type_of_its_header():
+    head = ["id", "type", "name", "relDataToApplication", "relToRole"]
+    model = read(
+        (
+            "S",
+            [
+                head,
+                ["d", "DataObject", "Chart", "Chart; Ward", "Nurse"],
+                ["c", "Application", "Chart", "", ""],
+                ["w1", "Interface", "Ward", "", ""],
+                ["w2", "Application", "Ward", "", ""],
+                ["n1", "Actor", "Nurse", "", ""],
+                ["n2", "Person", "Nurse", "", ""],
+            ],
+        )
+    )
+    assert stated(model) == {("Chart", "c"), ("Chart", "w2")}
+    assert [s.reason for s in model.skips] == [
+        "2 fact sheets are called 'Nurse': write the id"
+    ]
+
+
+def test_commas_and_equal_headers_lose_no_name():
+    head = ["id", "type", "name", "relToApplication", "relToApplication"]
+    rows = [
+        ["d", "DataObject", "Chart", "Ward, Images", "Tests, fast"],
+        ["e", "DataObject", "Sheet", "Ward, Unknown", ""],
+        ["w", "Application", "Ward", "", ""],
+        ["i", "Application", "Images", "", ""],
+        ["t", "Application", "Tests, fast", "", ""],
+    ]
+    model = read(("S", [head, *rows]))
+    assert stated(model) == {("Chart", "w"), ("Chart", "i"), ("Chart", "t")}
+    assert [s.name for s in model.skips] == ["Sheet -> Ward, Unknown"]
+
+
+def random_rows(seed: int) -> list[list[str]]:
+    """Fact sheets with repeated ids and names, and cells that name some of them."""
+    rng = random.Random(seed)  # noqa: S311 - rows for a test
+
+    def cell() -> str:
+        return "; ".join(rng.sample(["a", "b", "c", "z"], rng.randint(0, 3)))
+
+    return [
+        [rng.choice("1234"), rng.choice(["Application", "DataObject"]),
+         rng.choice(["a", "b", "c", ""]), cell(), cell(), cell(), cell()]
+        for _ in range(rng.randint(1, 6))
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_every_cell_of_a_relation_column_is_a_relation_a_parent_or_a_skip(seed):
+    rows = random_rows(seed)
+    columns = ["relToApplication", "relToOwner", "relToParent", "relToChild"]
+    head = ["id", "type", "name", *columns]
+    sidecars = table_sidecars(Path("e.csv"), "e", [head, *map(list, rows)])
+    if not sidecars:
+        return
+    model = EnterpriseModel.model_validate(sidecars[1].content)
+    cells = sum(len(c.split("; ")) for row in rows for c in row[3:] if c)
+    kept = [s for s in model.skips if s.kind == "relation"]
+    names = {e.id: e.name for e in model.elements}
+    above = {(e.id, names.get(e.parent_id)) for e in model.elements if e.parent_id}
+    placed = sum(
+        (row[0], name) in above for row in first_rows(rows) for name in split(row[5])
+    ) + sum(
+        any(names[child] == name and p == row[2] for child, p in above)
+        for row in first_rows(rows)
+        for name in split(row[6])
+    )
+    assert len(model.relations) + len(kept) + placed >= cells
+    assert len({s.id for s in kept}) == len(kept)
+
+
+def first_rows(rows):
+    """The rows that are fact sheets: the first of an id with a name."""
+    taken = {}
+    for row in rows:
+        if row[2]:
+            taken.setdefault(row[0], row)
+    return list(taken.values())
+
+
+def split(cell: str) -> list[str]:
+    return cell.split("; ") if cell else []

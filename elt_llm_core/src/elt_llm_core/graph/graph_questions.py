@@ -1,20 +1,23 @@
 """Questions about an enterprise model, answered exactly from its graph, or refused.
 
 A question is answered if every word of it is understood: names of elements and types,
-and words of one intent. An unknown word would be a condition that the answer ignores,
-so the question is refused and left to the document search.
+labels of relations, names of properties, and words of one intent. An unknown word would
+be a condition that the answer ignores, so the question is refused and left to the
+document search.
 """
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from elt_llm_core.graph.graph_records import GraphAnswer
+from elt_llm_core.graph.label_intents import LabelAttempt, describe_words
+from elt_llm_core.graph.label_words import BE, PREPOSITIONS, LabelVocabulary
 from elt_llm_core.graph.model_graph import ModelGraph
-from elt_llm_core.graph.question_intents import Attempt
-from elt_llm_core.graph.question_reader import QuestionReader
+from elt_llm_core.graph.question_intents import Attempt, Intent
+from elt_llm_core.graph.question_reader import QuestionReader, QuestionReading
+from elt_llm_core.graph.question_words import FUNCTION_WORDS, INTENT_WORDS, base_form
+from elt_llm_core.graph.shared_elements import group_shared
 
 _MOST_CANDIDATES = 8
-_CAPITALISED = re.compile(r"(?<=\s)[A-Z]\w+")  # the first word has a capital anyway
 REFUSAL = "This question cannot be answered exactly from the model."
 
 
@@ -29,9 +32,13 @@ class GraphQuestions:
         self._graph = graph
         self._reader = QuestionReader(graph.model)
         self._elements = {element.id: element for element in graph.model.elements}
+        self._vocabulary = LabelVocabulary(graph.model.elements, graph.model.relations)
 
     def answer(self, question: str) -> GraphAnswer:
         """Answer a question, or refuse it.
+
+        Labels and properties of the model come first where they give an answer: what it
+        draws as "holds" is meant by "hold", not the contents of a group.
 
         Args:
             question: In English.
@@ -40,43 +47,100 @@ class GraphQuestions:
             The answer with its elements and relations; `status` is "refused" if a word
             of the question is not understood.
         """
-        several: dict[tuple[str, ...], None] = {}
-        for reading in self._reader.read(question):
-            several |= {m.ids: None for m in reading.mentions if len(m.ids) > 1}
-            attempt = Attempt(self._graph, reading)
-            for rule in attempt.rules():
-                answer = rule()
-                if answer is not None:
-                    return answer
-        causes = [*map(self._name_candidates, several)] or self._name_parts(question)
-        text = " ".join([REFUSAL, *causes])
+        readings = list(self._reader.read(question))
+        for intent in self._intents(question, readings):
+            answer = intent()
+            if answer is not None:
+                return answer
+        text = " ".join([REFUSAL, *self._causes(readings)])
         return GraphAnswer(question=question, status="refused", text=text)
 
-    def _name_parts(self, question: str) -> list[str]:
-        """Return the longer names, and the domain, that a capitalised word is in."""
+    def _intents(
+        self, question: str, readings: Sequence[QuestionReading]
+    ) -> Iterator[Intent]:
+        labelled = [*self._reader.read_labels(question, self._vocabulary.knows)]
+        attempts = [
+            attempt
+            for reading in (*labelled, *readings)
+            for attempt in (LabelAttempt(self._graph, reading, self._vocabulary),)
+            if attempt.is_possible
+        ]
+        for attempt in attempts:
+            yield from (attempt.by_label, attempt.by_property)
+        for reading in readings:
+            yield from Attempt(self._graph, reading).rules()
+        yield from (attempt.by_column for attempt in attempts)
+        yield from (attempt.no_relation for attempt in attempts)
+
+    def _causes(self, readings: Sequence[QuestionReading]) -> list[str]:
+        """Return what of a question is not understood, and what the model has."""
+        reading = max(
+            readings, key=lambda r: sum(m.end - m.start for m in r.mentions if m.ids)
+        )
+        words = self._words(reading)
+        parts = {w: part for w in words if (part := self._name_part(w))}
+        unknown = [w for w in words if not self._is_known(w) and w not in parts]
         causes = []
-        for word in _CAPITALISED.findall(question):
-            key = word.casefold()
-            names = [
-                e.name
-                for e in self._elements.values()
-                if e.type != "Folder" and key in e.name.casefold().split()
-            ]
-            in_domain = any(e.domain.casefold() == key for e in self._elements.values())
-            if not names and not in_domain:
-                continue
-            shown = ", ".join(list(dict.fromkeys(names))[:_MOST_CANDIDATES])
-            more = ", …" if len(set(names)) > _MOST_CANDIDATES else ""
-            domain = (
-                f"; it is also a domain: elt-llm graph list --domain {word}"
-                if in_domain
-                else ""
-            )
-            part = (
-                f"is part of other names: {shown}{more}" if names else "is no element"
-            )
-            causes.append(f"{word!r} {part}{domain}.")
-        return causes
+        if unknown:
+            causes.append(f"Not understood: {', '.join(map(repr, unknown))}.")
+        elif words and not parts:
+            listed = ", ".join(map(repr, words))
+            causes.append(f"No kind of question has these words like this: {listed}.")
+        several = {
+            m.ids: None
+            for r in readings
+            for m in r.mentions
+            if len(group_shared(map(self._graph.reference, m.ids))) > 1
+        }
+        causes += map(self._name_candidates, several)
+        for mention in reading.mentions:
+            elements = [self._elements[key] for key in mention.ids]
+            if elements:
+                words_of_it = describe_words(self._graph, elements, self._vocabulary)
+                causes.append(words_of_it)
+        return [*causes, *parts.values()]
+
+    def _words(self, reading: QuestionReading) -> list[str]:
+        """Return the words, as written, that are no name, type or function word."""
+        inside = {i for m in reading.mentions for i in range(m.start, m.end)}
+        return [
+            word
+            for i, word in enumerate(reading.written)
+            if i not in inside | reading.typed
+            and word.casefold() not in FUNCTION_WORDS | BE | PREPOSITIONS
+        ]
+
+    def _is_known(self, word: str) -> bool:
+        plain = word.casefold()
+        return (
+            plain in INTENT_WORDS
+            or base_form(plain) in INTENT_WORDS
+            or self._vocabulary.knows(plain)
+        )
+
+    def _name_part(self, word: str) -> str:
+        """Return the longer names, and the domain, that a capitalised word is in."""
+        key = word.casefold()
+        if not word[:1].isupper():
+            return ""
+        elements = self._elements.values()
+        names = [
+            e.name
+            for e in elements
+            if e.type != "Folder" and key in e.name.casefold().split()
+        ]
+        in_domain = any(e.domain.casefold() == key for e in elements)
+        if not names and not in_domain:
+            return ""
+        shown = ", ".join(list(dict.fromkeys(names))[:_MOST_CANDIDATES])
+        more = ", …" if len(set(names)) > _MOST_CANDIDATES else ""
+        domain = (
+            f"; it is also a domain: elt-llm graph list --domain {word}"
+            if in_domain
+            else ""
+        )
+        part = f"is part of other names: {shown}{more}" if names else "is no element"
+        return f"{word!r} {part}{domain}."
 
     def _name_candidates(self, ids: Sequence[str]) -> str:
         """Return what a name that several elements share may mean."""

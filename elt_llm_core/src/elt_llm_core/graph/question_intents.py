@@ -11,6 +11,12 @@ from elt_llm_core.graph.graph_records import (
     Neighbor,
     RelationRef,
 )
+from elt_llm_core.graph.label_words import (
+    is_column,
+    is_participle,
+    label_of_relation,
+    stem_of,
+)
 from elt_llm_core.graph.model_graph import MOST_HOPS, ModelGraph
 from elt_llm_core.graph.question_reader import QuestionReading
 from elt_llm_core.graph.question_words import (
@@ -24,6 +30,7 @@ from elt_llm_core.graph.question_words import (
     DIRECT_WORDS,
     DIVIDE_WORDS,
     FLOW_WORDS,
+    HOLDING,
     HOP_WORDS,
     IMPACT_WORDS,
     IN_TERMS,
@@ -40,11 +47,16 @@ from elt_llm_core.graph.question_words import (
     USES,
     VERBS,
     WAY_WORDS,
+    WHOLE_VERBS,
     Verb,
 )
+from elt_llm_core.graph.shared_elements import group_shared, state_names, state_shared
 
-SHOWN = 60  # names in the sentence of an answer; the record has all
 BELONG = frozenset({"belong"})
+WHERE = frozenset({"where"})
+INSIDE_WORDS = frozenset({"in", "inside", "of", "within"})
+HOLDING_STEMS = frozenset(map(stem_of, HOLDING))
+DATA = "DataObject"
 OWNS = frozenset({"assign", "own"})
 WHOLE = frozenset({"Aggregation", "Composition"})
 CAN_FIND = frozenset({"can"})  # "can be found", which is not a permission
@@ -80,9 +92,9 @@ class Attempt:
         by_number: dict[int, list[Intent]] = {
             0: [self.about_all],
             1: [
-                self.type_of, self.place_of, self.group, self.count_relations,
-                self.relations_of, self.dependents, self.flows, self.hops,
-                self.by_verb, self.contents,
+                self.type_of, self.holders_of, self.place_of, self.group,
+                self.count_relations, self.relations_of, self.dependents, self.flows,
+                self.hops, self.by_verb, self.contents,
             ],
             2: [] if r.view else [self.counts_of_ends, self.path],
         }  # fmt: skip
@@ -145,6 +157,8 @@ class Attempt:
             return None
         if not r.words or not r.only(CONTENT_WORDS, LIST_WORDS, BELONG):
             return None
+        if self._is_object(WHOLE_VERBS):
+            return None
         index = self.graph.index
         refs = [ElementRef.of(c) for e in self._elements for c in index.children(e.id)]
         parts = [
@@ -173,6 +187,9 @@ class Attempt:
         """Return the domain of an element, and the groups around it."""
         r = self.reading
         asks = (r.domain or "where" in r.words) and not r.types and not r.any_type
+        # What is held, is held by a system or a person: see `holders_of`.
+        if "where" in r.words and not r.domain and r.has(HOLDING):
+            return None
         if not asks or not r.only(IN_WORDS, OWNS, CAN_FIND, LIST_WORDS):
             return None
         holds = r.has(CONTENT_WORDS) and "do" in r.others()
@@ -188,6 +205,59 @@ class Attempt:
         ]
         tops = [ref for ref in above if ref.role == "domain"] or above
         return self._answer("place", " ".join(places), elements=_unique(tops))
+
+    def holders_of(self) -> GraphAnswer | None:
+        """Return what holds an element, by the relations that mean it."""
+        r = self.reading
+        where = "where" in r.words
+        if r.domain or not r.has(HOLDING) or not r.only(HOLDING, LIST_WORDS, WHERE):
+            return None
+        passive = any(is_participle(w.casefold()) for w in r.written)
+        if where != passive or not (where or self._is_object(HOLDING)):
+            return None
+        relations = [
+            x
+            for e in self._elements
+            for x in self.graph.index.direct_relations(e.id)
+            if self._holds(x, e.id)
+        ]
+        if not relations:
+            return None
+        ends = self._other_ends(relations, {e.id for e in self._elements})
+        answer = self._relate("verb", ends, relations, NO_RELATION)
+        return answer if answer and answer.elements else None
+
+    def _holds(self, relation: ModelRelation, key: str) -> bool:
+        """Return whether a relation says what holds an element."""
+        label = label_of_relation(relation)
+        if label and not label.stems.isdisjoint(HOLDING_STEMS):
+            is_source = relation.source.element_id == key
+            return is_source == (label.shape in {"phrase", "passive"})
+        user = self._data_user(relation)
+        return user is not None and user != key
+
+    def _data_user(self, relation: ModelRelation) -> str | None:
+        """Return which end of an inventory's column has the data at the other end."""
+        if not is_column(relation):
+            return None
+        source, target = relation.source.element_id, relation.target.element_id
+        if relation.name == HOLDS_DATA:
+            return source
+        kinds = [
+            e.type if (e := self.graph.index.elements.get(key)) else ""
+            for key in (source, target)
+        ]
+        return target if kinds[0] == DATA and kinds[1] != DATA else None
+
+    def _is_object(self, verbs: frozenset[str]) -> bool:
+        """Return whether the element stands behind a verb in the active voice."""
+        r = self.reading
+        return any(
+            r.mentions[0].start > r.positions[verb]
+            and not is_participle(r.written[r.positions[verb]].casefold())
+            and not INSIDE_WORDS.intersection(r.others())
+            for verb in verbs & r.words
+        )
 
     def count_relations(self) -> GraphAnswer | None:
         """Return the number of relations of an element."""
@@ -299,7 +369,7 @@ class Attempt:
         """Return the other ends of an element's relations with a verb."""
         r = self.reading
         verbs = [w for w in r.words if w in VERBS or w in USES]
-        if len(verbs) != 1 or not r.only(frozenset(verbs), LIST_WORDS):
+        if len(verbs) != 1 or not r.only(frozenset(verbs), LIST_WORDS, COUNT_WORDS):
             return None
         is_subject = self._is_subject(verbs[0])
         meant = USED if verbs[0] in USES else (VERBS[verbs[0]],)
@@ -308,10 +378,29 @@ class Attempt:
             for e in self._elements
             for verb in meant
             for x in self.graph.index.direct_relations(e.id)
-            if _stands_at(x, e.id, verb, is_subject=is_subject)
+            if self._stands_at(x, e.id, verb, is_subject=is_subject)
         ]
+        head = ""
+        if verbs[0] in USES and not relations:
+            relations = [x for x in self._direct if is_column(x)]
+            written = r.written[r.positions[verbs[0]]]
+            head = f"The model does not say {written!r} of {self._name}; it says: "
         ends = self._other_ends(relations, {e.id for e in self._elements})
-        return self._relate("verb", ends, relations, NO_RELATION)
+        answer = self._relate("verb", ends, relations, NO_RELATION, head)
+        return self.count_answer(answer) if answer and r.has(COUNT_WORDS) else answer
+
+    def _stands_at(
+        self, relation: ModelRelation, key: str, verb: Verb, *, is_subject: bool
+    ) -> bool:
+        """Return whether an element is the subject, or object, of a verb's relation."""
+        user = self._data_user(relation) if verb is ACCESS else None
+        if user is not None:
+            return (user == key) == is_subject
+        if relation.type not in verb.types:
+            return False
+        at_source = verb.subject_is_source == is_subject
+        end = relation.source if at_source else relation.target
+        return end.element_id == key
 
     def _is_subject(self, verb: str) -> bool:
         """Return whether the named element is the subject of the verb."""
@@ -465,10 +554,25 @@ class Attempt:
         return self._answer(kind, text, elements=elements, relations=relations)
 
     def _list(self, elements: Sequence[ModelElement], where: str) -> GraphAnswer:
-        refs = [ElementRef.of(e) for e in elements]
+        """Return the number and the names of things, those of several files once."""
+        things = group_shared(map(ElementRef.of, elements))
         kind = "count" if self.reading.has(COUNT_WORDS) else "list"
-        text = f"{len(refs)} {where}: {_names(refs)}."
+        text = f"{len(things)} {where}: {state_names(things)}.{state_shared(things)}"
+        refs = [thing.first for thing in things]
         return self._answer(kind, text, number=len(refs), elements=refs)
+
+    def count_answer(self, answer: GraphAnswer) -> GraphAnswer:
+        """Return the number of the elements of an answer before its sentences."""
+        things = group_shared(answer.elements)
+        text = f"{len(things)}: {state_names(things)}.{state_shared(things)}"
+        return answer.model_copy(
+            update={
+                "kind": "count",
+                "number": len(things),
+                "elements": tuple(thing.first for thing in things),
+                "text": f"{text} {answer.text}",
+            }
+        )
 
     def _count_relations(
         self,
@@ -503,18 +607,6 @@ class Attempt:
         )
 
 
-def _stands_at(
-    relation: ModelRelation, key: str, verb: Verb, *, is_subject: bool
-) -> bool:
-    """Return whether an element is the subject, or object, of a verb's relation."""
-    holds = verb is ACCESS and relation.name == HOLDS_DATA
-    if relation.type not in verb.types and not holds:
-        return False
-    at_source = verb.subject_is_source == is_subject
-    end = relation.source if at_source else relation.target
-    return end.element_id == key
-
-
 def _is_noun(word: str, tokens: Sequence[str]) -> bool:
     """Return whether a word is a noun by position: "the flows of", "which flows"."""
     if word not in tokens:
@@ -532,7 +624,5 @@ def _unique(refs: Iterable[ElementRef]) -> list[ElementRef]:
     return list({ref.id: ref for ref in refs}.values())
 
 
-def _names(refs: Sequence[ElementRef]) -> str:
-    names = list(dict.fromkeys(ref.name for ref in refs))
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more if names else "nothing"
+def _names(refs: Iterable[ElementRef]) -> str:
+    return state_names(group_shared(refs))

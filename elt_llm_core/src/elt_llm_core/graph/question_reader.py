@@ -2,13 +2,14 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from elt_llm_core.enterprise.model import EnterpriseModel
 from elt_llm_core.graph.question_words import (
     ANY_ELEMENT,
+    APPLICATION,
     DOMAIN_WORDS,
     FUNCTION_WORDS,
     POLITE,
@@ -20,8 +21,6 @@ from elt_llm_core.graph.question_words import (
 TOKEN = re.compile(r"\w+")
 CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 FLAGS = {"domain": DOMAIN_WORDS, "view": VIEW_WORDS, "any_type": ANY_ELEMENT}
-# Bare "application" and "system": the components, not services, functions or events.
-APPLICATION = frozenset({"Application", "ApplicationComponent"})
 
 
 @dataclass(frozen=True)
@@ -49,6 +48,7 @@ class QuestionReading:
     `plural` is true if the types are in the plural, not as in "a data object". `words`
     are the base forms of all words except elements, types and function words; every one
     of them must be understood, otherwise the question is about something else.
+    `written` are the tokens as written, `typed` the positions of the types.
     """
 
     text: str
@@ -61,6 +61,8 @@ class QuestionReading:
     plural: bool = False
     words: frozenset[str] = frozenset()
     positions: dict[str, int] = field(default_factory=dict, hash=False)
+    written: tuple[str, ...] = ()
+    typed: frozenset[int] = frozenset()
 
     @property
     def asks_kind(self) -> bool:
@@ -127,12 +129,30 @@ class QuestionReader:
         for letters, types_first in ((True, False), (False, True), (False, False)):
             yield self._read(question, matches, letters, types_first)
 
+    def read_labels(
+        self, question: str, is_label: Callable[[str], bool]
+    ) -> Iterator[QuestionReading]:
+        """Return the readings in which words of relations and properties stay words.
+
+        They are neither types nor, in small letters, names of one word: "processes" is
+        a verb if the model has it as the label of an edge.
+
+        Args:
+            question: The question.
+            is_label: Whether a word is part of a label, in lower case.
+        """
+        polite = POLITE.match(question)
+        matches = list(TOKEN.finditer(question, polite.end() if polite else 0))
+        for letters in (True, False):
+            yield self._read(question, matches, letters, False, is_label)
+
     def _read(
         self,
         question: str,
         matches: Sequence[re.Match[str]],
         letters: bool,
         types_first: bool,
+        is_label: Callable[[str], bool] | None = None,
     ) -> QuestionReading:
         written = tuple(m[0] for m in matches)
         tokens = tuple(base_form(word.casefold()) for word in written)
@@ -143,6 +163,8 @@ class QuestionReader:
         while at < len(tokens):
             mention = self._mention(tokens, at, written if letters else ())
             kind = self._kind(tokens, at)
+            if is_label:
+                mention, kind = _keep_label(mention, kind, written, at, is_label)
             if mention and types_first and kind.types and kind.end >= mention.end:
                 mention = None
             if mention is not None:
@@ -155,6 +177,7 @@ class QuestionReader:
                 if written[at].casefold() not in FUNCTION_WORDS:
                     words.setdefault(tokens[at], at)
                 at += 1
+        typed = {i for kind in asked for i in range(kind.start, kind.end)}
         mentions, asked = self._appose(mentions, asked, tokens)
         return QuestionReading(
             question,
@@ -164,6 +187,8 @@ class QuestionReader:
             plural=bool(asked) and all(_is_plural(kind, written) for kind in asked),
             words=frozenset(words),
             positions=words,
+            written=written,
+            typed=frozenset(typed),
             **{flag: any(kind.flag == flag for kind in asked) for flag in FLAGS},
         )
 
@@ -234,6 +259,23 @@ class QuestionReader:
             if tokens[at] in listed:
                 return _Asked(at, at + 1, flag=flag)
         return _Asked(at, at)
+
+
+def _keep_label(
+    mention: Mention | None,
+    kind: _Asked,
+    written: Sequence[str],
+    at: int,
+    is_label: Callable[[str], bool],
+) -> tuple[Mention | None, _Asked]:
+    """Drop a name in small letters and a type that are words of labels."""
+    if not is_label(written[at].casefold()):
+        return mention, kind
+    if mention and mention.end == at + 1 and written[at].islower():
+        mention = None
+    if all(is_label(word.casefold()) for word in written[at + 1 : kind.end]):
+        kind = _Asked(at, at)
+    return mention, kind
 
 
 def _is_plural(kind: _Asked, written: Sequence[str]) -> bool:

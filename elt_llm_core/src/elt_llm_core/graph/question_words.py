@@ -16,8 +16,8 @@ FUNCTION_WORDS = _words(
     being by did different do does each else enterprise every exactly for from give
     go goes has have how i in into is it its just me model of on one or other our
     out over overall please s say shall show so something tell that the their them
-    there they this to together total upon us was we were what which who whose with
-    within you your"""
+    there they this to together total upon us was we were what which who whom whose
+    with within you your"""
 )
 # Polite openings of a question.
 POLITE = re.compile(
@@ -61,7 +61,19 @@ TYPE_WORDS = _words("category class classify kind sort type")
 DOMAIN_WORDS = _words("area domain")
 VIEW_WORDS = _words("diagram view")
 ANY_ELEMENT = _words("component element entity fact item node sheet thing")
+# The verbs of "where is it held?" that ask for what has it, not for its domain.
+HOLDING = _words("hold keep store")
+# Verbs of a whole: what they are about is inside it, whoever stands before them.
+WHOLE_VERBS = _words("comprise consist contain encompass hold include")
+# One of these makes a question of a sentence.
+ASKING = _words(
+    """are count do does enumerate every everything give has have how is list many name
+    show tell what where which who whom"""
+)
 NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5}
+# Bare "application" and "system": the components, not services, functions or events;
+# inventories say "Application" for what ArchiMate calls an application component.
+APPLICATION = frozenset({"Application", "ApplicationComponent"})
 # Without one of these, "what are data objects" asks what the word means.
 LISTING = _words("all every model the there which")
 PLACING = _words("have has in inside of under within")
@@ -103,6 +115,14 @@ USES = frozenset({"use", "utilise", "utilize", "consume"})
 SERVES = frozenset({"Serving", "UsedBy"})
 ACCESSES = frozenset({"Access"})
 
+# Every word that an intent knows, in its base form.
+INTENT_WORDS = frozenset().union(
+    RELATION_WORDS, WAY_WORDS, COUNT_WORDS, LIST_WORDS, IN_WORDS, CONTENT_WORDS,
+    DEPEND_WORDS, IMPACT_WORDS, AFFECT_WORDS, FLOW_WORDS, DIRECT_WORDS, INDIRECT_WORDS,
+    PARTICIPATE_WORDS, APPEAR_WORDS, DIVIDE_WORDS, HOP_WORDS, COUNT_OF_ENDS, IN_TERMS,
+    TYPE_WORDS, DOMAIN_WORDS, VIEW_WORDS, ANY_ELEMENT, HOLDING, USES, VERBS, NUMBERS,
+)  # fmt: skip
+
 
 def base_form(word: str) -> str:
     """Return a word without the ending of a plural, a participle or a third person.
@@ -118,6 +138,8 @@ def base_form(word: str) -> str:
         return IRREGULAR[word]
     for ending, put in ENDINGS:
         stem = word[: -len(ending)]
+        if ending == "ed" and word.endswith(BASES_IN_ED):
+            break
         if word.endswith(ending) and len(stem) >= SHORTEST and VOWEL.search(stem):
             return _with_e(stem + put)
     return _with_e(word)
@@ -130,9 +152,18 @@ ENDINGS = (
     ("ing", ""), ("ied", "y"), ("ss", "ss"), ("us", "us"), ("is", "is"), ("s", ""),
     ("ed", ""),
 )  # fmt: skip
+# Verbs whose base ends in -ed; "agreed" is the participle of another one.
+BASES_IN_ED = ("feed", "seed", "ceed", "speed", "breed", "bleed", "embed")
 IRREGULAR = {
     "children": "child", "does": "do", "has": "have", "goes": "go",
-    "made": "make", "held": "hold", "sent": "send",
+    "made": "make", "held": "hold", "sent": "send", "kept": "keep", "sold": "sell",
+    "bought": "buy", "brought": "bring", "built": "build", "chosen": "choose",
+    "driven": "drive", "fed": "feed", "frozen": "freeze", "given": "give",
+    "grown": "grow", "hidden": "hide", "known": "know", "laid": "lay", "led": "lead",
+    "lent": "lend", "lost": "lose", "met": "meet", "overseen": "oversee",
+    "paid": "pay", "seen": "see", "shown": "show", "sought": "seek", "spent": "spend",
+    "taken": "take", "taught": "teach", "thrown": "throw", "undertaken": "undertake",
+    "withdrawn": "withdraw", "written": "write",
     "drawn": "draw", "lies": "lie", "stopped": "stop", "linking": "link",
     "everything": "everything", "something": "something", "nothing": "nothing",
     "through": "through", "need": "need", "found": "find", "ran": "run",
@@ -143,7 +174,7 @@ WITH_E = _words(
     """aggregate associate change compose comprise consume divide exchange include
     influence involve live locate make move name organise organize participate
     realise realize relate remove require retire serve situate specialise specialize
-    structure trouble use utilise utilize"""
+    store structure trouble use utilise utilize"""
 )
 
 

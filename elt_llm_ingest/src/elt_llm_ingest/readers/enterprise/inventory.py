@@ -19,13 +19,14 @@ from elt_llm_ingest.readers.enterprise.inventory_columns import (
     find_columns,
 )
 from elt_llm_ingest.readers.enterprise.inventory_model import (
+    OWN_COLUMNS,
     InventoryRow,
     build_model,
 )
 from elt_llm_ingest.readers.text_builder import TextBuilder, one_line
 from elt_llm_ingest.readers.workbook import read_sheets
 
-PARSER = "inventory 5"
+PARSER = "inventory 6"
 Sheets = Sequence[tuple[str, list[list[str]]]]
 
 
@@ -115,6 +116,7 @@ class _Listing:
     def __init__(self) -> None:
         self.records: dict[str, dict[str, str]] = {}
         self.rows: list[InventoryRow] = []
+        self.left_out: list[InventoryRow] = []
         self.warnings: list[str] = []
         self.skips: list[ModelSkip] = []
 
@@ -122,17 +124,20 @@ class _Listing:
         self, sheet: str, rows: Sequence[Sequence[str]], page: int
     ) -> list[tuple[int, dict[str, str]]]:
         """Read a sheet; return row numbers and values of its fact sheets."""
-        columns = find_columns(rows)
+        columns = _find_positions(rows)
         added = []
         for number, row in enumerate(rows[1:], start=1):
             if not any(row):
                 continue
-            values = {column: _value(row, at) for column, at in columns.items()}
+            values = {column: _values(row, at) for column, at in columns.items()}
+            for column in OWN_COLUMNS & columns.keys():
+                values[column] = _value(row, columns[column][0])
             key, name = values["id"], values["name"]
-            if not key or not name:
-                self._leave_out(number, "has no id or no name", values, page)
-            elif key in self.records:
-                self._leave_out(number, f"repeats the id {key}", values, page)
+            if not key or not name or key in self.records:
+                known = key in self.records and name
+                reason = f"repeats the id {key}" if known else "has no id or no name"
+                self._leave_out(number, reason, values, page)
+                self.left_out.append(InventoryRow(values, sheet, page, number + 1))
             else:
                 self.records[key] = _record(values)
                 top, bottom = number / len(rows), (number + 1) / len(rows)
@@ -174,8 +179,24 @@ def _record(values: Mapping[str, str]) -> dict[str, str]:
     return record
 
 
-def _value(row: Sequence[str], at: int | None) -> str:
-    if at is None or at >= len(row):
+def _find_positions(rows: Sequence[Sequence[str]]) -> dict[str, list[int]]:
+    """Return the columns with their positions; several may have one heading."""
+    columns = find_columns(rows)
+    positions = {name: [at] for name, at in columns.items()}
+    taken = set(columns.values())
+    for index, cell in enumerate(rows[0]):
+        if index not in taken and (name := one_line(cell)) in positions:
+            positions[name].append(index)
+    return positions
+
+
+def _values(row: Sequence[str], positions: Sequence[int]) -> str:
+    """Return the cells below equal headers as one value, each on its own line."""
+    return "\n".join(value for at in positions if (value := _value(row, at)))
+
+
+def _value(row: Sequence[str], at: int) -> str:
+    if at >= len(row):
         return ""
     return "\n".join(one_line(line) for line in row[at].split("\n") if line.strip())
 
@@ -227,7 +248,7 @@ def unread_sidecars(path: Path, sheets: Sheets) -> tuple[Sidecar, ...]:
 
 def _sidecars(path: Path, name: str, listing: _Listing) -> tuple[Sidecar, ...]:
     """The inventory as consumers read it, and as an enterprise model."""
-    model = build_model(path, listing.rows, listing.skips)
+    model = build_model(path, listing.rows, listing.skips, listing.left_out)
     content = {
         "metadata": {
             "org_name": model.properties.get(ORGANISATION, ""),

@@ -7,7 +7,7 @@ a flow from A to B. Every other column is a property.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -76,16 +76,24 @@ class _Names:
 
 
 def build_model(
-    path: Path, rows: Sequence[InventoryRow], skips: Sequence[ModelSkip]
+    path: Path,
+    rows: Sequence[InventoryRow],
+    skips: Sequence[ModelSkip],
+    left_out: Sequence[InventoryRow] = (),
 ) -> EnterpriseModel:
     """Return the model of an inventory.
+
+    Every name in a cell of a relation column becomes a relation, a parent or a skip.
 
     Args:
         path: The file.
         rows: Its fact sheets, each with a unique id and a name.
         skips: Rows that are not fact sheets, with the reason.
+        left_out: These rows; the names in their relation columns become skips.
     """
     builder = _InventoryModelBuilder(path, rows)
+    for row in left_out:
+        builder.skip_row(row)
     return EnterpriseModel(
         name=path.stem,
         source_file=path.name,
@@ -135,37 +143,82 @@ class _InventoryModelBuilder:
         names: dict[str, list[str]] = defaultdict(list)
         for row in self._rows.values():
             for column, value in row.values.items():
-                if _key(column) not in OWN_COLUMNS and value:
-                    names[column] += _split(value)
+                if _key(column) not in OWN_COLUMNS:
+                    names[column] += self._names_in(value)
         return {
             column
             for column, listed in names.items()
             if RELATION_HEADER.match(column)
-            or sum(bool(self._names.find(n)) for n in listed) >= NAMED * len(listed)
+            or (listed and _share(map(self._names.find, listed)) >= NAMED)
         }
+
+    def _names_in(self, value: str) -> list[str]:
+        """Return the names in a cell; commas separate them if all parts are known."""
+        names: list[str] = []
+        for name in _split(value):
+            parts = [part.strip() for part in name.split(",") if part.strip()]
+            known = not self._names.find(name) and all(map(self._names.find, parts))
+            names += parts if known else [name]
+        return names
 
     def _find_parents(self) -> dict[str, str]:
         parents: dict[str, str] = {}
         for key, row in self._rows.items():
-            above = [
-                n for c in sorted(self._parent_columns) for n in _split(row.get(c))
-            ]
+            above = [name for _, name in self._cells(row, self._parent_columns)]
             path = row.get("displayname").split(PATH)[:-1]
             above += [PATH.join(path), *path[-1:]] if path else []
             kin = [i for name in above for i in self._of_type(name, row) if i != key]
             if kin:
                 parents[key] = kin[0]
         for key, row in self._rows.items():
-            below = [n for c in sorted(self._child_columns) for n in _split(row.get(c))]
-            for child in (i for name in below for i in self._of_type(name, row)):
-                parents.setdefault(child, key)
+            for _, name in self._cells(row, self._child_columns):
+                for child in self._of_type(name, row)[:1]:
+                    parents.setdefault(child, key)
         return parents
+
+    def _cells(
+        self, row: InventoryRow, columns: Iterable[str]
+    ) -> Iterator[tuple[str, str]]:
+        """Return the names in some columns of a row, each with the key of its cell."""
+        for column in sorted(columns):
+            for number, name in enumerate(self._names_in(row.get(column)), start=1):
+                yield f"{row.get('id')} {column} {number}", name
+
+    def _report_hierarchy(self, row: InventoryRow) -> None:
+        """Skip the parents and children of a row that are not in the hierarchy."""
+        key = row.get("id")
+        for columns, is_parent in (
+            (self._parent_columns, True),
+            (self._child_columns, False),
+        ):
+            for cell, name in self._cells(row, columns):
+                ids = self._of_type(name, row)
+                pairs = [(key, i) if is_parent else (i, key) for i in ids]
+                if any(self._parents.get(child) == above for child, above in pairs):
+                    continue
+                reason = f"no fact sheet is called {name!r}"
+                if pairs:
+                    above = self._parents.get(pairs[0][0])
+                    inside = self._rows[above].get("name") if above else "no other one"
+                    reason = f"the fact sheet is in {inside!r}"
+                self._skip(cell, f"{row.get('name')} -> {name}", reason, row)
 
     def _of_type(self, name: str, row: InventoryRow) -> list[str]:
         """Return the fact sheets of a name, those of the row's own type first."""
         ids = self._names.find(name)
         kind = row.get("type")
         return sorted(ids, key=lambda i: self._rows[i].get("type") != kind)
+
+    def _targets(self, name: str, header: Sequence[str]) -> list[str]:
+        """Return the fact sheets of a name, only those of the header's type if any."""
+        ids = list(dict.fromkeys(self._names.find(name)))
+        kind = "".join(header).casefold()
+        typed = [
+            i
+            for i in ids
+            if re.sub(r"[\W_]", "", self._rows[i].get("type")).casefold() == kind
+        ]
+        return typed or ids
 
     def elements(self) -> Iterator[ModelElement]:
         """Return the fact sheets in the order of the rows."""
@@ -211,16 +264,29 @@ class _InventoryModelBuilder:
             box=row.box,
         )
 
+    def skip_row(self, row: InventoryRow) -> None:
+        """Skip every name in the relation columns of a row that is no fact sheet."""
+        columns = self._relation_columns | self._parent_columns | self._child_columns
+        for cell, name in self._cells(row, columns):
+            key = f"{cell}, row {row.number}"
+            reason = f"row {row.number} was left out"
+            self._skip(key, f"{row.get('name')} -> {name}", reason, row)
+
     def _add_relations(self, row: InventoryRow) -> None:
+        self._report_hierarchy(row)
         for column in sorted(self._relation_columns):
-            for number, name in enumerate(_split(row.get(column))):
-                ids = self._names.find(name)
-                key = f"{row.get('id')} {column} {number + 1}"
-                if ids:
-                    verb = f"has {' '.join(_header_words(column))}"
-                    self._relate(key, row.get("id"), ids[0], row, (verb, column))
+            words = _header_words(column)
+            for key, name in self._cells(row, (column,)):
+                ids = self._targets(name, words)
+                if len(ids) == 1:
+                    called = f"has {' '.join(words)}", column
+                    self._relate(key, row.get("id"), ids[0], row, called)
                 else:
-                    reason = f"no fact sheet is called {name!r}"
+                    reason = (
+                        f"{len(ids)} fact sheets are called {name!r}: write the id"
+                        if ids
+                        else f"no fact sheet is called {name!r}"
+                    )
                     self._skip(key, f"{row.get('name')} -> {name}", reason, row)
         if "interface" in row.get("type").casefold():
             self._add_flow(row)
@@ -283,6 +349,12 @@ class _InventoryModelBuilder:
             kind="relation", id=key, name=name, reason=reason, page=row.page
         )
         self.skips.append(skip)
+
+
+def _share(values: Iterable[object]) -> float:
+    """Return the share of values that are not empty."""
+    filled = [bool(value) for value in values]
+    return sum(filled) / len(filled)
 
 
 def _key(text: str) -> str:
