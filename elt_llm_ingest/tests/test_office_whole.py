@@ -5,6 +5,7 @@ import zipfile
 from pathlib import Path
 
 import pptx
+from openpyxl import Workbook
 
 import format_files
 from evaluation.sample_files import xlsx
@@ -55,6 +56,38 @@ def test_workbooks_keep_merged_headers_and_tell_what_is_hidden(reading):
         "the sheet 'Fees' has formulas without a stored value (open it and save it): 1",
         "the sheet 'Old' is hidden and was read",
     )
+
+
+def workbook(rows, merged=()):
+    book = Workbook()
+    sheet = book.worksheets[0]
+    for row in rows:
+        sheet.append([value if value != "" else None for value in row])
+    for cells in merged:
+        sheet.merge_cells(cells)
+    data = io.BytesIO()
+    book.save(data)
+    return data.getvalue()
+
+
+def test_merged_years_above_columns_are_part_of_their_names(reading):
+    rows = [["", "Coal", "Gas", "Coal", "Gas"], ["North", 1, 2, 3, 4]]
+    merged = ("B1:C1", "D1:E1")
+    first = ["Depot", 2023, "", "2024", ""]
+    (document,) = reading.parse(Path("a.xlsx"), workbook([first, *rows], merged))
+    assert format_files.cells(document)[0] == [
+        ("Depot", "North"), ("2023 Coal", "1"), ("2023 Gas", "2"),
+        ("2024 Coal", "3"), ("2024 Gas", "4"),
+    ]  # fmt: skip
+    titles = workbook([["Rules"], ["No smoking"]])
+    (document,) = reading.parse(Path("a.xlsx"), titles)
+    assert [text for _, text in format_files.texts(document)][1:] == [
+        "Rules",
+        "No smoking",
+    ]
+    figures = ["Depot", "61,200", "", "24,500", ""]
+    (document,) = reading.parse(Path("a.xlsx"), workbook([figures, *rows], merged))
+    assert {header for header, _ in format_files.cells(document)[0]} == {""}
 
 
 def test_merged_cells_over_the_whole_sheet_cost_nothing(reading):

@@ -67,6 +67,18 @@ _DATES = (
     r"(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>\d{4})",
 )
 _EXACT = 2**53
+_LONGEST_REMARK = 30  # characters in place of a number; longer text is no remark
+# In place of a number these say that there is none; "unlimited" does not.
+_NONE = re.compile(
+    r"no|none|nil|nothing|not\s+(?:available|applicable|covered|included|insured"
+    r"|offered|permitted|allowed|required|charged)|n/?a|excluded|unavailable",
+    re.IGNORECASE,
+)
+
+
+def says_none(text: str) -> bool:
+    """Return True for words that stand for no number, such as "none"."""
+    return bool(_NONE.fullmatch(text.strip()))
 
 
 def infer_types(texts: Sequence[str], style: str, *, signs: bool = False) -> Typed:
@@ -77,6 +89,7 @@ def infer_types(texts: Sequence[str], style: str, *, signs: bool = False) -> Typ
     """
     filled = [t for t in texts if not nothing(t)]
     text = Typed(Kind.TEXT, tuple(t.strip() or None for t in texts))
+    filled = _without_remarks(filled)
     if not filled:
         return text
     numbers = _numbers(filled, style)
@@ -84,13 +97,28 @@ def infer_types(texts: Sequence[str], style: str, *, signs: bool = False) -> Typ
         return replace(text, open=first)
     if numbers and not (signs and any(f.bracketed for f in numbers)):
         return _number_column(texts, numbers)
-    dates = [_date(t) for t in filled]
+    dates = [_date(t) for t in texts if not nothing(t)]
     if all(dates):
         left = iter(dates)
         return Typed(
             Kind.DATE, tuple(None if nothing(t) else next(left) for t in texts)
         )
     return text
+
+
+def _without_remarks(filled: Sequence[str]) -> list[str]:
+    """Return the cells of a column of numbers without its words, such as "none".
+
+    All cells, if it is no such column: it has fewer than two numbers, or longer text or
+    figures among its words, or more words than numbers that do not say "none".
+    """
+    rest = [t for t in filled if not figures(t)]
+    numbers = len(filled) - len(rest)
+    others = sum(not says_none(t) for t in rest)
+    short = all(len(t) <= _LONGEST_REMARK and not _DIGIT.search(t) for t in rest)
+    if numbers < 2 or others > numbers / 2 or not short:  # noqa: PLR2004 - one may be a remark
+        return [*filled]
+    return [t for t in filled if figures(t)]
 
 
 def _numbers(filled: Sequence[str], style: str) -> list[Figure]:
@@ -106,7 +134,7 @@ def _numbers(filled: Sequence[str], style: str) -> list[Figure]:
 def _number_column(texts: Sequence[str], numbers: Sequence[Figure]) -> Typed:
     whole = all(f.places == 0 and abs(f.amount) < _EXACT for f in numbers)
     left = iter(int(f.amount) if whole else f.amount for f in numbers)
-    values = tuple(None if nothing(t) else next(left) for t in texts)
+    values = tuple(next(left) if figures(t) and not nothing(t) else None for t in texts)
     unit = max(f.unit for f in numbers)
     kind = Kind.INTEGER if whole else Kind.NUMBER
     return Typed(kind, values, unit, max(f.places for f in numbers))
@@ -144,7 +172,8 @@ class Column(Record):
 class Field(Record):
     """One cell: as written, its value, and characters `[start, end)` of the document.
 
-    `value` is None for an empty cell; dates are ISO 8601.
+    `value` is None for an empty cell, and for words such as "none" in a column of
+    numbers; dates are ISO 8601.
     """
 
     text: str
@@ -206,13 +235,16 @@ class Relation(Record):
 NUMBERS = frozenset([Kind.INTEGER, Kind.NUMBER])
 # In a single column a row may be the sum of those before it by chance.
 _FEWEST_SUMS = 2
+_LEAST_SUM = 100  # in units of the last shown digit
+_ROUNDED = 0.02  # a sum may be off by this share of it
 
 
 def total_rows(relation: Relation) -> frozenset[int]:
     """Return the numbers of rows that are the sum of the rows just before them.
 
-    The sums must agree in at least two columns, within the shown decimals. Rows that
-    are sums themselves are not added again.
+    The sums must agree in at least two columns, within the shown decimals, and one of
+    them must have three digits: in a table of goals one row is the sum of two others by
+    chance. Rows that are sums themselves are not added again.
     """
     totals: set[int] = set()
     for row in relation.rows:
@@ -225,17 +257,29 @@ def total_rows(relation: Relation) -> frozenset[int]:
 
 def _is_total(relation: Relation, n: int, parts: Sequence[int]) -> bool:
     """Return whether row `n` is the sum of the parts in two columns."""
-    right = 0
-    for c, column in enumerate(relation.columns):
-        if column.kind not in NUMBERS:
-            continue
-        values = [_amount(relation, part, c) for part in (n, *parts)]
-        amounts = [v for v in values if v is not None]
-        if values[0] is None or len(amounts) <= 2 or not values[0]:  # noqa: PLR2004 - the sum and one part
-            continue
-        off = abs(sum(amounts[1:]) - values[0])
-        right += off <= 0.5 * len(amounts) * 10.0**-column.places
-    return right >= _FEWEST_SUMS
+    sums = [
+        total
+        for c, column in enumerate(relation.columns)
+        if column.kind in NUMBERS
+        and (total := _sum_of_parts(relation, n, c, parts)) is not None
+    ]
+    return len(sums) >= _FEWEST_SUMS and max(sums) >= _LEAST_SUM
+
+
+def _sum_of_parts(
+    relation: Relation, n: int, c: int, parts: Sequence[int]
+) -> float | None:
+    """Return the value of row `n` in shown units, if it is the sum of the parts."""
+    values = [_amount(relation, part, c) for part in (n, *parts)]
+    amounts = [v for v in values if v is not None]
+    total = values[0]
+    if not total or len(amounts) <= 2:  # noqa: PLR2004 - the sum and one part
+        return None
+    shown = 10.0 ** -relation.columns[c].places
+    off = abs(sum(amounts[1:]) - total)
+    # Each shown number is rounded, but not those of a table of goals.
+    right = off <= min(0.5 * len(amounts) * shown, max(_ROUNDED * abs(total), 1e-9))
+    return abs(total) / shown if right else None
 
 
 def _amount(relation: Relation, n: int, column: int) -> float | None:
@@ -246,6 +290,7 @@ def _amount(relation: Relation, n: int, column: int) -> float | None:
 # An attribute of the rows of a table of which more may be on the next page.
 ROWS_DOUBTFUL = {"table_rows": "doubtful"}
 ID_DIGITS = 12  # 48 bits of the document's id: short to type, collisions unlikely
+_DIGIT = re.compile(r"\d")
 _YEAR = re.compile(r"\b(?:1[89]|20)\d\d\b")
 _YEARS = re.compile(rf"{_YEAR.pattern}(?:\s*[-\u2013/]\s*\d{{1,4}}\b)?")
 _MISPLACED = re.compile(rf"{_YEAR.pattern}|\d\s*%|\d[.,]\d")

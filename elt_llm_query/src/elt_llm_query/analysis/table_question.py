@@ -9,6 +9,26 @@ from elt_llm_core.tables.sql import Operator
 from elt_llm_query.analysis.lexicon import STOP_WORDS
 from elt_llm_query.analysis.stems import question_stems, stem, words
 
+NEGATIONS = frozenset(
+    [
+        "not",
+        "without",
+        "except",
+        "excluding",
+        "never",
+        "isn't",
+        "aren't",
+        "wasn't",
+        "weren't",
+        "doesn't",
+        "don't",
+        "didn't",
+        "hasn't",
+        "haven't",
+        "hadn't",
+    ]
+)
+
 
 class Ask(StrEnum):
     """The requested operation."""
@@ -20,6 +40,7 @@ class Ask(StrEnum):
     AVERAGE = "average"
     ROWS = "rows"
     CELL = "cell"
+    CHECK = "check"
 
 
 @dataclass(frozen=True)
@@ -58,7 +79,7 @@ _MOST = (
     r"highest|largest|biggest|greatest|most(?:\s+recent)?|maximum|latest|top|longest"
 )
 _LEAST = r"lowest|smallest|least|fewest|minimum|earliest|shortest"
-_SUPERLATIVE = re.compile(
+SUPERLATIVE = re.compile(
     rf"(?<!at )(?<!at the )\b(?:(?P<most>{_MOST})|(?P<least>{_LEAST}))\b"
     r"(?!\s+of\s+(?:the|its|their)\b)",
     re.IGNORECASE,
@@ -88,16 +109,16 @@ _NUMBER = (
 _COUNT = re.compile(
     r"\b(?:how\s+many|(?:what\s+is\s+)?the\s+number\s+of)\b", re.IGNORECASE
 )
-_LISTED = re.compile(
+LISTED = re.compile(
     r"\b(?:are|is|were|was)\s+(?:there|listed|shown|given|included|named)\b(?:\s+in\b)?",
     re.IGNORECASE,
 )
-_SUM = re.compile(
+SUMS = re.compile(
     r"\b(?:the\s+)?(?:sum|combined(?:\s+total)?|sum\s+total)\b(?:\s+of\b)?"
     r"|\b(?:in\s+total(?=\s*(?:[?,;]|$))|altogether|put\s+together|added\s+(?:up|together))\b",
     re.IGNORECASE,
 )
-_AVERAGE = re.compile(r"\b(?:the\s+)?(?:average|mean)\b(?:\s+of\b)?", re.IGNORECASE)
+AVERAGES = re.compile(r"\b(?:the\s+)?(?:average|mean)\b(?:\s+of\b)?", re.IGNORECASE)
 _VERB = (
     r"(?:had|has|have|having|is|are|was|were|do|does|did|with|shows?|showed|recorded"
     r"|reports?|reported|received?|reached|registered|saw|accounts?|accounted|got|exceeds?"
@@ -144,7 +165,7 @@ def parse_table_question(question: str) -> TableQuestion | None:
     matter = [s for s in question_stems(rest) if s not in _PLAIN_WORDS]
     if all(w.lower() in STOP_WORDS for w in words(rest)):
         matter = []
-    between = ask in {Ask.MOST, Ask.LEAST} and not _SUPERLATIVE.search(question)
+    between = ask in {Ask.MOST, Ask.LEAST} and not SUPERLATIVE.search(question)
     measure = _measure(question) if ask in {Ask.MOST, Ask.LEAST} else ""
     return TableQuestion(ask, question, tuple(matter), subject, limit, between, measure)
 
@@ -160,14 +181,14 @@ def _measure(question: str) -> str:
 
 def _ask(question: str, limit: NumberLimit | None) -> tuple[Ask | None, str]:
     """Return the form, and the question without the words that express it."""
-    if _COUNT.search(question) and (limit or _LISTED.search(question)):
-        return Ask.COUNT, _LISTED.sub(" ", question)
+    if _COUNT.search(question) and (limit or LISTED.search(question)):
+        return Ask.COUNT, LISTED.sub(" ", question)
     if limit:
         return Ask.ROWS, question
-    for pattern, ask in ((_SUM, Ask.SUM), (_AVERAGE, Ask.AVERAGE)):
+    for pattern, ask in ((SUMS, Ask.SUM), (AVERAGES, Ask.AVERAGE)):
         if pattern.search(question):
             return ask, pattern.sub(" ", question)
-    patterns = (_SUPERLATIVE, _COMPARED) if " or " in question else (_SUPERLATIVE,)
+    patterns = (SUPERLATIVE, _COMPARED) if " or " in question else (SUPERLATIVE,)
     for pattern in patterns:
         if superlative := pattern.search(question):
             ask = Ask.MOST if superlative["most"] else Ask.LEAST

@@ -1,5 +1,6 @@
 """Excel workbooks: every sheet is a page, every row of a table a row."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -10,6 +11,7 @@ from elt_llm_core.errors import LoadError
 from elt_llm_core.results import Box
 from elt_llm_ingest.limits import Limits
 from elt_llm_ingest.readers.cell_grid import (
+    FIGURE,
     GridCell,
     assumed_headers,
     header_rows,
@@ -21,6 +23,7 @@ from elt_llm_ingest.readers.workbook import Rows, Sheet, read_sheets
 
 PARSER = f"calamine {version('python-calamine')}, layer 2"
 MAX_MERGED = 100_000  # cells under one merged cell
+_YEAR = re.compile(r"(?:1[89]|20)\d\d")
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -126,7 +129,7 @@ class _SheetWriter:
         first = start + lead
         rows = [self._cells(first + i, row, used) for i, row in enumerate(cut[lead:])]
         header = header_rows(cut[lead:])
-        if header and _has_merges(rows[0]):
+        if rows and ((header and _has_merges(rows[0])) or _heads_groups(rows[0])):
             header = assumed_headers(rows)
         title = next((cell for cell in cut[lead - 1] if cell), "") if lead else ""
         write_table(
@@ -178,6 +181,18 @@ class _SheetWriter:
 
 def _has_merges(cells: Sequence[GridCell]) -> bool:
     return any(cell.columns > 1 or cell.rows > 1 for cell in cells)
+
+
+def _heads_groups(cells: Sequence[GridCell]) -> bool:
+    """Return whether a first row heads groups of columns, as merged years do.
+
+    By itself "2024" is a figure, which names no column; merged it stands above several.
+    """
+    merged = any(cell.columns > 1 and cell.text for cell in cells)
+    return merged and not any(
+        FIGURE.match(cell.text) and not _YEAR.fullmatch(cell.text.strip())
+        for cell in cells
+    )
 
 
 def _merges(sheet: Sheet, width: int) -> _Merges:

@@ -9,11 +9,17 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from elt_llm_query.analysis.date_limits import date_range_of
 from elt_llm_query.analysis.lexicon import NUMBER_WORDS, STOP_WORDS
 from elt_llm_query.analysis.question import QuestionAnalysis
 from elt_llm_query.analysis.read_sentence import read
 from elt_llm_query.analysis.stems import stem, words
-from elt_llm_query.analysis.table_question import Ask, TableQuestion, limit_of
+from elt_llm_query.analysis.table_question import (
+    NEGATIONS,
+    Ask,
+    TableQuestion,
+    limit_of,
+)
 from elt_llm_query.analysis.term_match import Vocabulary, match, vocabulary
 from elt_llm_query.synthesizers.extractive.candidates import Candidate, Passage
 
@@ -33,6 +39,19 @@ _STATED = {
     Ask.MOST: vocabulary(_BEST),
     Ask.LEAST: vocabulary(_WORST),
 }
+
+
+_ASKS_FOR_ROWS = re.compile(
+    r"^\W*(?:(?:in|at|for|on|of|to|by)\s+)?(?:which|what|who|whose|list|name|show|give)\b",
+    re.IGNORECASE,
+)
+_OPENS = re.compile(
+    r"^\W*(?:(?:in|at|for|on|of|to|by)\s+)?(?:which|what(?!\s+(?:is|are|was|were|does|do|did)\b)"
+    r"|list|name|show(?:\s+me)?|give(?:\s+me)?)\b",
+    re.IGNORECASE,
+)
+_BEFORE_NOUNS = frozenset(["all", "the", "of", "me", "other", "and"])
+_PLURAL = re.compile(r"(?:[^sui]s|ies|[cs]es|people|children|staff)$")
 
 
 @dataclass(frozen=True)
@@ -71,6 +90,35 @@ def of_all_rows(question: QuestionAnalysis) -> TableQuestion | None:
     if asked.ask is Ask.CELL:
         return asked if _HOW_MANY.search(question.text) else None
     return asked
+
+
+def selects_rows(question: QuestionAnalysis) -> bool:
+    """Return whether rows would have to be selected, of which one tells no more.
+
+    "Which vehicles" may be several; "not", "no" and "before 2018" exclude others.
+    """
+    if _ASKS_FOR_ROWS.match(question.text) is None:
+        return False
+    return excludes_rows(question) or _is_plural(question.text)
+
+
+def excludes_rows(question: QuestionAnalysis) -> bool:
+    """Return whether a question has a negation or a comparison with a date."""
+    dates, _ = date_range_of(question.text)
+    negations = NEGATIONS | {"no"}
+    negated = any(w.lower() in negations for w in words(question.text))
+    return negated or (dates is not None and dates.compared)
+
+
+def _is_plural(question: str) -> bool:
+    """Return whether "which" or "list" is followed by a noun in the plural."""
+    opened = _OPENS.match(question)
+    for word in words(question[opened.end() :]) if opened else []:
+        if _PLURAL.search(word.lower()) and word.lower() not in STOP_WORDS:
+            return True
+        if word.lower() in STOP_WORDS - _BEFORE_NOUNS:
+            return False
+    return False
 
 
 def split_unnamed_rows(
@@ -131,16 +179,39 @@ def drop_single_rows(
 
     Rows that state the result themselves are kept.
     """
-    asked = of_all_rows(question)
-    if asked is None:
+    asked, selecting = of_all_rows(question), selects_rows(question)
+    if asked is None and not selecting:
         return list(candidates)
     rows = [_to_row(c, passages[c.passage]) for c in candidates]
     named = _named_labels(question, [r.label for r in rows if r is not None])
+
+    def answers(row: CandidateRow, passage: Passage) -> bool:
+        stated = asked is None or _states(asked, row, named, passage)
+        return stated and not (selecting and row.label not in named)
+
     return [
         candidate
         for candidate, row in zip(candidates, rows, strict=True)
-        if row is None or _states(asked, row, named, passages[candidate.passage])
+        if row is None or answers(row, passages[candidate.passage])
     ]
+
+
+def counts_in_rows(
+    question: QuestionAnalysis, rows: Sequence[Candidate], passages: Sequence[Passage]
+) -> bool:
+    """Return whether the rows of a table state the count that is asked for."""
+    noun = _counted_stems(question.text)
+    known = [_to_row(c, passages[c.passage]) for c in rows]
+    return any(row is not None and _has_count(noun, row) for row in known)
+
+
+def names_a_row(
+    question: QuestionAnalysis, rows: Sequence[Candidate], passages: Sequence[Passage]
+) -> bool:
+    """Return whether the question has the label of one of the rows."""
+    known = [_to_row(c, passages[c.passage]) for c in rows]
+    labels = [row.label for row in known if row is not None]
+    return bool(_named_labels(question, [x for x in labels if not _SMALL.fullmatch(x)]))
 
 
 def _shared_stems(rows: Sequence[CandidateRow]) -> Vocabulary:
@@ -183,29 +254,45 @@ def _states(
         limit, _ = limit_of(row.reading)
         if limit is None or limit.amount != asked.limit.amount:
             return False
-        return asked.ask is not Ask.COUNT or _counts(asked, row, passage)
+        return asked.ask is not Ask.COUNT or _counts(asked, row, named, passage)
     if asked.ask in {Ask.COUNT, Ask.CELL}:
-        return _counts(asked, row, passage)
+        return _counts(asked, row, named, passage)
     return _sums_up(asked, row, named, passage)
 
 
-def _counts(asked: TableQuestion, row: CandidateRow, passage: Passage) -> bool:
+def _counts(
+    asked: TableQuestion,
+    row: CandidateRow,
+    named: Sequence[str],
+    passage: Passage,
+) -> bool:
     """Return True if a cell has the count.
 
     Its header names what is counted ("Crew: 6"), the cell itself does ("20 days"), or
     the heading does and the cell is a bare number. A serial number counts nothing.
     """
     noun = _counted_stems(asked.text)
-    # For "salary grades" a column of salaries has no counts: the last noun decides.
-    if noun and match(noun[-1], row.headers):
+    if asked.ask is Ask.COUNT and row.label not in named:
+        return False
+    if _has_count(noun, row):
         return True
     if any(match(n, row.label_header) for n in noun):
         return False
-    values = [value for _, value in row.values]
-    if any(_NUMBER.search(v) and _speaks_of(noun, v) for v in values):
-        return True
+    # A number of a row that the question does not name counts other things.
+    bare = [v for _, v in row.values if _BARE.fullmatch(v.strip())]
     headed = not noun or _speaks_of(noun, f"{passage.heading} {row.title}")
-    return headed and any(_BARE.fullmatch(v.strip()) for v in values)
+    return headed and row.label in named and len(bare) == 1
+
+
+def _has_count(noun: Sequence[str], row: CandidateRow) -> bool:
+    """Return True if a cell has a number, and it or its header names the noun."""
+    if noun and any(match(n, row.label_header) for n in noun[-1:]):
+        return False
+    return any(
+        _NUMBER.search(value)
+        and (_speaks_of(noun, value) or bool(noun and match(noun[-1], read(h).stems)))
+        for h, value in row.values
+    )
 
 
 def _speaks_of(noun: Sequence[str], text: str) -> bool:

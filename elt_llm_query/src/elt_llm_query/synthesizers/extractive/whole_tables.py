@@ -19,7 +19,13 @@ from elt_llm_query.grounding.claim import Claim
 from elt_llm_query.grounding.labels import label_of
 from elt_llm_query.postprocessors.collection_step import CollectionStep, Outlines
 from elt_llm_query.synthesizers.extractive.candidates import Candidate, Part, Passage
-from elt_llm_query.synthesizers.extractive.single_rows import of_all_rows
+from elt_llm_query.synthesizers.extractive.single_rows import (
+    counts_in_rows,
+    excludes_rows,
+    names_a_row,
+    of_all_rows,
+    selects_rows,
+)
 
 # Rows of a table that can be read at a glance; questions to a longer one want one row
 # or figure.
@@ -146,29 +152,59 @@ def keep_unnamed_tables(
 ) -> list[Candidate]:
     """Return the candidates without tables that are no answer as a whole.
 
-    A table is left out if one of its rows is itself a candidate, if its sum or average
-    is requested, or if it lacks a content word of the question, which would name a row
-    or a column of it.
+    A table is left out if one of its rows is itself a candidate, if its rows would have
+    to be selected, counted or compared, or if it lacks a content word of the question,
+    which would name a row or a column of it.
 
     Args:
         question: The question.
         candidates: Sentences, tables, and rows that the question distinguishes.
         passages: The sources, then the tables.
     """
-    asked = of_all_rows(question)
-    computed = asked is not None and asked.ask in {Ask.SUM, Ask.AVERAGE}
     taken = {c.passage for c in candidates if passages[c.passage].whole}
     telling = [term for term, weight in question.weights.items() if weight == 1]
 
     def answers(table: Passage) -> bool:
         alone = not any(row in taken for row, _, _ in table.parts)
-        return alone and not computed and all(match(t, table.stems) for t in telling)
+        whole = alone and _needs_no_operation(question, table, passages, telling)
+        return whole and all(match(t, table.stems) for t in telling)
 
     return [
         c
         for c in candidates
         if not passages[c.passage].parts or answers(passages[c.passage])
     ]
+
+
+def _needs_no_operation(
+    question: QuestionAnalysis,
+    table: Passage,
+    passages: Sequence[Passage],
+    telling: Sequence[str],
+) -> bool:
+    """Return False if rows would have to be selected, counted or compared first.
+
+    A question with the label of a row asks for that row. A list of all rows is no
+    selection: "Which official events are there?" below a
+    heading of that name. No word of it is in a cell or in the header of a column.
+    """
+    asked = of_all_rows(question)
+    rows = [
+        Candidate(i, start, end, 0.0, 0.0)
+        for i, start, end in table.parts
+        if passages[i].cells
+    ]
+    if asked is not None and asked.ask is Ask.CELL:
+        return counts_in_rows(question, rows, passages)
+    if asked is not None:
+        return False
+    if not selects_rows(question):
+        return not names_a_row(question, rows, passages)
+    first = passages[rows[0].passage] if rows else table
+    title = first.reading.rpartition(" - ")[0]
+    labels = first.cells[0].header if first.cells else ""
+    over = read(f"{table.heading} {title} {labels}")
+    return not excludes_rows(question) and all(match(t, over.stems) for t in telling)
 
 
 def parts_of(passages: Sequence[Passage], candidate: Candidate) -> list[Candidate]:

@@ -12,16 +12,16 @@ from elt_llm_core.tables import (
     of_all,
     rows_beyond,
 )
-from elt_llm_core.tables.numbers import ENGLISH, figures
-from elt_llm_core.tables.relations import Amount
+from elt_llm_core.tables.numbers import ENGLISH, figures, nothing
+from elt_llm_core.tables.relations import Amount, says_none
 from elt_llm_core.tables.sql import Best
 from elt_llm_query.analysis.table_question import Ask, NumberLimit
 from elt_llm_query.synthesizers.table_qa.planner import TablePlan
 
 MOST_TIED, MOST_LISTED, MOST_CITED = 10, 30, 100
-_WORD = {Ask.MOST: "highest", Ask.LEAST: "lowest"}
-_BEST: dict[Ask, Best] = {Ask.MOST: "max", Ask.LEAST: "min"}
-_DATED = {Ask.MOST: "latest", Ask.LEAST: "earliest"}
+SUPERLATIVES = {Ask.MOST: "highest", Ask.LEAST: "lowest"}
+BEST: dict[Ask, Best] = {Ask.MOST: "max", Ask.LEAST: "min"}
+DATED = {Ask.MOST: "latest", Ask.LEAST: "earliest"}
 _SAID = {">": "over", ">=": "at least", "<": "under", "<=": "at most"}
 _SCALES = {
     "thousand": r"thousands?|000\b|\bk\b",
@@ -54,17 +54,30 @@ def compute_answer(plan: TablePlan) -> ComputedAnswer | None:
     """Return the answer of a plan, or None if the cells do not determine one."""
     if plan.wanted.ask is Ask.CELL:
         return _cell(plan)
-    if plan.wanted.ask in _WORD:
+    if _has_remark(plan):
+        return None
+    if plan.wanted.ask in SUPERLATIVES:
         return _across(plan) if plan.across else _extreme(plan)
     if plan.wanted.limit:
         return _list_beyond(plan, plan.wanted.limit)
     return _count_rows(plan) if plan.wanted.ask is Ask.COUNT else _total(plan)
 
 
+def _has_remark(plan: TablePlan) -> bool:
+    """Return True if words in the compared cells may change the result."""
+    limit = plan.wanted.limit
+    ask = plan.wanted.ask
+    if limit is not None:
+        ask = Ask.MOST if limit.operator in {">", ">="} else Ask.LEAST
+    if ask is Ask.COUNT:
+        return False
+    return has_remark(plan.relation, plan.rows, plan.columns, ask)
+
+
 def _cell(plan: TablePlan) -> ComputedAnswer | None:
     n, column = plan.rows[0], plan.columns[0]
     field = plan.relation.field(n, column)
-    if field is None or field.value is None:
+    if field is None or nothing(field.text):
         return None
     text = f"{_label(plan.relation, n)} - {_header(plan, column)}: {field.text}"
     text = f"{text} ({_where(plan, [n])})."
@@ -81,18 +94,18 @@ def _across(plan: TablePlan) -> ComputedAnswer | None:
     if len(won) > MOST_TIED:
         return None
     shown = "; ".join(f"{_header(plan, c)}: {_text(plan, n, c)}" for c in won)
-    text = f"{_label(relation, n)} - {shown} - the {_WORD[plan.wanted.ask]}"
+    text = f"{_label(relation, n)} - {shown} - the {SUPERLATIVES[plan.wanted.ask]}"
     text = f"{text} of {len(plan.columns)} columns ({_where(plan, [n])})."
     return ComputedAnswer(text, _cells(relation, [n], won))
 
 
 def _extreme(plan: TablePlan) -> ComputedAnswer | None:
     column = plan.columns[0]
-    won = best_rows(plan.relation, column, _BEST[plan.wanted.ask], plan.rows)
+    won = best_rows(plan.relation, column, BEST[plan.wanted.ask], plan.rows)
     if not won or len(won) > MOST_TIED:
         return None
     dated = plan.relation.columns[column].kind is Kind.DATE
-    word = (_DATED if dated else _WORD)[plan.wanted.ask]
+    word = (DATED if dated else SUPERLATIVES)[plan.wanted.ask]
     tied = ", tied" if len(won) > 1 else ""
     text = f"{_list_rows(plan, won)} - the {word}{tied} of {_looked_at(plan)}."
     return ComputedAnswer(text, _cells(plan.relation, won, plan.columns))
@@ -126,20 +139,25 @@ def _total(plan: TablePlan) -> ComputedAnswer | None:
         return None
     places = plan.relation.columns[column].places + (not summed)
     word = "sum" if summed else "average"
-    written = _write_number(plan, column, amount, places)
+    written = write_number(plan.relation, plan.rows, column, amount, places)
     text = f"{_header(plan, column)}: {written} - the {word}"
     named = f": {_list_rows(plan, used)}" if len(used) <= MOST_TIED else ""
     text = f"{text} of {_looked_at(plan)}{named}."
     return ComputedAnswer(text, _cells(plan.relation, used, plan.columns))
 
 
-def _write_number(plan: TablePlan, column: int, amount: float, places: int) -> str:
+def write_number(
+    relation: Relation, rows: Iterable[int], column: int, amount: float, places: int
+) -> str:
     """Return a computed number in the notation of its column."""
     english = f"{amount:,.{places}f}"
-    for n in plan.rows:
-        read = figures(_text(plan, n, column))
-        if read and (
-            ENGLISH not in read or read[ENGLISH].amount != _value(plan, n, column)
+    for n in rows:
+        field = relation.field(n, column)
+        read = figures(field.text) if field else {}
+        if (
+            field
+            and read
+            and (ENGLISH not in read or read[ENGLISH].amount != field.value)
         ):
             return english.translate(str.maketrans(",.", ".,"))
     return english
@@ -189,9 +207,13 @@ def _looked_at(plan: TablePlan) -> str:
 
 
 def _where(plan: TablePlan, rows: Iterable[int]) -> str:
+    return where(plan.relation, rows, plan.columns)
+
+
+def where(relation: Relation, rows: Iterable[int], columns: Sequence[int]) -> str:
     """Return the table's title with the pages of the rows, possibly later ones."""
-    title = plan.relation.title or "table"
-    pages = sorted(_pages(plan, rows))
+    title = relation.title or "table"
+    pages = sorted(_pages(relation, rows, columns))
     if not pages:
         return title
     if pages[0] == pages[-1]:
@@ -199,15 +221,34 @@ def _where(plan: TablePlan, rows: Iterable[int]) -> str:
     return f"{title}, pp. {pages[0]}-{pages[-1]}"
 
 
-def _pages(plan: TablePlan, rows: Iterable[int]) -> set[int]:
+def _pages(relation: Relation, rows: Iterable[int], columns: Sequence[int]) -> set[int]:
     """Return the pages on which the cited cells begin."""
     pages: set[int] = set()
     for n in rows:
-        cells = _cells(plan.relation, [n], plan.columns)
+        cells = _cells(relation, [n], columns)
         boxed = {cell.boxes[0].page for cell in cells if cell.boxes}
-        whole = plan.relation.rows[n - 1].page
+        whole = relation.rows[n - 1].page
         pages |= boxed or ({whole} if whole else set())
     return pages
+
+
+def has_remark(
+    relation: Relation, rows: Iterable[int], columns: Iterable[int], ask: Ask
+) -> bool:
+    """Return True if words in place of a number may change the result.
+
+    "none" is not the highest of others, but it may be the lowest, and "unlimited" or
+    "on request" may be either.
+    """
+    fields = [relation.field(n, c) for n in rows for c in columns]
+    words = [
+        f.text
+        for f in fields
+        if f is not None and f.value is None and not nothing(f.text)
+    ]
+    if ask is Ask.MOST:
+        return not all(map(says_none, words))
+    return bool(words)
 
 
 def _header(plan: TablePlan, column: int) -> str:

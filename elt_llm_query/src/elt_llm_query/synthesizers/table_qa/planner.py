@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from elt_llm_core.tables import NUMBERS, Kind, Relation, Row, total_rows
-from elt_llm_core.tables.numbers import one_unit
+from elt_llm_core.tables.numbers import figures, nothing, one_unit
+from elt_llm_query.analysis.date_limits import date_range_of
 from elt_llm_query.analysis.lexicon import STOP_WORDS
 from elt_llm_query.analysis.stems import stem, words
-from elt_llm_query.analysis.table_question import Ask, TableQuestion
+from elt_llm_query.analysis.table_question import NEGATIONS, Ask, TableQuestion
 from elt_llm_query.analysis.term_match import Vocabulary, match, vocabulary
 
 FEWEST = 2  # rows or columns that are compared
@@ -109,7 +110,7 @@ def stems_in(text: str) -> tuple[str, ...]:
 
 _ORDERED = frozenset([*NUMBERS, Kind.DATE])
 _UNIT_LABEL = re.compile(r"%|\bper\b|\brates?\b|\bratios?\b|\bpercent", re.IGNORECASE)
-_PERIODS = frozenset(
+PERIODS = frozenset(
     map(stem, words("year quarter month week day date period fiscal financial"))
 )
 _SECTIONS = 2  # rows without a value: with this many it is several tables in one
@@ -132,9 +133,13 @@ class TablePlan:
     across: bool = False
 
 
-def plan_table(wanted: TableQuestion, relation: Relation) -> TablePlan | None:
+def plan_table(  # noqa: PLR0911 - each is a reason to step aside
+    wanted: TableQuestion, relation: Relation
+) -> TablePlan | None:
     """Return how this table answers, or None if a word is unmatched or in doubt."""
     table = TableWords(relation)
+    if _needs_selection(wanted, table):
+        return None
     wanted = _with_subject(wanted, table)
     named = _named_rows(wanted, table)
     if len(named) == 1 and wanted.ask is not Ask.CELL and {*named} <= table.sums:
@@ -156,6 +161,51 @@ def plan_table(wanted: TableQuestion, relation: Relation) -> TablePlan | None:
         return None
     return TablePlan(
         relation, wanted, shape[0], shape[1], inside, over - inside, shape[2]
+    )
+
+
+def plan_sum(wanted: TableQuestion | None, relation: Relation) -> TablePlan | None:
+    """Return the plan of a sum for "the total cost", where no cell is the total."""
+    total = stem("total")
+    if wanted is None or wanted.ask is not Ask.CELL or total not in wanted.matter:
+        return None
+    table = TableWords(relation)
+    if table.totals or any(total in header for header in table.headers):
+        return None
+    matter = tuple(s for s in wanted.matter if s != total)
+    return plan_table(replace(wanted, ask=Ask.SUM, matter=matter), relation)
+
+
+def _needs_selection(wanted: TableQuestion, table: TableWords) -> bool:
+    """Return True if rows must be selected or grouped first; see `selection.py`.
+
+    A "not", a comparison with a date, and a count of anything but rows are nothing that
+    a comparison of all rows answers. Neither is "which depot has the highest cost" in a
+    table of vehicles, of which a depot has several, nor "which electric vehicle".
+    """
+    if wanted.ask is Ask.COUNT and wanted.limit is None:
+        return True
+    dates, _ = date_range_of(wanted.text)
+    if dates is not None and dates.compared:
+        return True
+    if NEGATIONS & {w.lower() for w in words(wanted.text)}:
+        return True
+    relation = table.relation
+    subject = {*stems_in(wanted.subject)}
+    grouped = [
+        c
+        for c, column in enumerate(relation.columns)
+        if subject and subject == _telling(table, c) and column.kind is Kind.TEXT
+    ]
+    if grouped:
+        return relation.labels not in grouped
+    asked = f" {' '.join(stems_in(wanted.subject))} "
+    return any(
+        f" {' '.join(value)} " in asked
+        for c, column in enumerate(relation.columns)
+        if c != relation.labels and column.kind is Kind.TEXT
+        for row in relation.rows
+        if (field := relation.field(row.n, c)) and (value := stems_in(field.text))
     )
 
 
@@ -239,8 +289,8 @@ def _down(
         return None
     rows = list(named)
     if not rows:
-        rows = [r.n for r in relation.rows if _has_data(r) and r.n not in table.sums]
-        if len(table.totals) > 1 or _has_sections(relation):
+        rows = [r.n for r in relation.rows if has_data(r) and r.n not in table.sums]
+        if len(table.totals) > 1 or has_sections(relation):
             return None
     if _mixes_units(relation, rows, column) or len(rows) < FEWEST:
         return None
@@ -273,23 +323,38 @@ def _are_apart(
 def _is_period(table: TableWords, column: int) -> bool:
     """Return True for a column with the year or other period of a row."""
     header = _telling(table, column)
-    return bool(header) and header <= _PERIODS
+    return bool(header) and header <= PERIODS
 
 
 def _across(table: TableWords, row: int, columns: Sequence[int]) -> Shape | None:
     """Return the columns to compare in one row."""
-    compared = [table.relation.columns[c] for c in columns]
+    relation = table.relation
+    compared = [relation.columns[c] for c in columns]
     kept = [
         c
         for c in columns
         if not TOTALS & table.headers[c]
-        and (field := table.relation.field(row, c)) is not None
-        and field.value is not None
+        and (field := relation.field(row, c)) is not None
+        and not nothing(field.text)  # words such as "none" are judged later
     ]
+    if _has_other_figures(relation, row, columns):
+        return None
     same = one_unit(c.unit for c in compared) and all(
         c.kind in NUMBERS for c in compared
     )
     return (tuple(kept), (row,), True) if same and len(kept) >= FEWEST else None
+
+
+def _has_other_figures(relation: Relation, row: int, columns: Sequence[int]) -> bool:
+    """Return True if a column of text, which is not compared, has a number here."""
+    return any(
+        column.kind is Kind.TEXT
+        and c != relation.labels
+        and c not in columns
+        and (field := relation.field(row, c)) is not None
+        and bool(figures(field.text))
+        for c, column in enumerate(relation.columns)
+    )
 
 
 def _named_rows(wanted: TableQuestion, table: TableWords) -> list[int]:
@@ -341,12 +406,13 @@ def _telling(table: TableWords, column: int) -> set[str]:
     return {stem(w) for w in header if w.lower() not in STOP_WORDS}
 
 
-def _has_data(row: Row) -> bool:
+def has_data(row: Row) -> bool:
     """Return False for a row without a label, and for one that only heads others."""
     return bool(row.label) and not (row.label.endswith(":") and _only_label(row))
 
 
-def _has_sections(relation: Relation) -> bool:
+def has_sections(relation: Relation) -> bool:
+    """Return True if rows without values divide the table into several."""
     return sum(map(_only_label, relation.rows)) >= _SECTIONS
 
 

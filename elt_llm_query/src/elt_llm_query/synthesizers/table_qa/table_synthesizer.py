@@ -20,7 +20,6 @@ from elt_llm_core.tables import Field, Relation
 from elt_llm_query.analysis.lexicon import STOP_WORDS
 from elt_llm_query.analysis.question import analyse
 from elt_llm_query.analysis.stems import stem, words
-from elt_llm_query.analysis.table_question import TableQuestion
 from elt_llm_query.analysis.term_match import match, vocabulary
 from elt_llm_query.grounding.claim import CLAIMS_KEY, REFUSED_KEY, WRITTEN_BY_KEY, Claim
 from elt_llm_query.grounding.labels import LabelSources, label_of
@@ -28,9 +27,16 @@ from elt_llm_query.grounding.quote_match import check_quote
 from elt_llm_query.synthesizers.base_synthesizers import WrappingSynthesizer
 from elt_llm_query.synthesizers.foreign_words import lacks_a_word
 from elt_llm_query.synthesizers.table_qa.answer import ComputedAnswer, compute_answer
-from elt_llm_query.synthesizers.table_qa.planner import TablePlan, plan_table
+from elt_llm_query.synthesizers.table_qa.planner import (
+    TablePlan,
+    plan_sum,
+    plan_table,
+)
+from elt_llm_query.synthesizers.table_qa.selected_answer import compute_selection
+from elt_llm_query.synthesizers.table_qa.selection import RowSelection, plan_selection
 from elt_llm_query.trace import TraceLog
 
+Plan = TablePlan | RowSelection
 _ANYTHING = frozenset(map(stem, words("category item kind type entry one")))
 _WIDER = frozenset(["table", "prose"])
 _TIMES = {
@@ -78,26 +84,25 @@ class TableSynthesizer(WrappingSynthesizer):
         """Return the answer of the best matching table, with its cells as claims."""
         rows = [n for n in nodes if _has_rows(n)]
         with self._log.stage("tables", len(rows)) as note:
-            asked = analyse(question).table if rows else None
-            answer = self._compute_answer(asked, rows) if asked else None
+            answer = self._compute_answer(question, rows) if rows else None
             response = _response(*answer, nodes) if answer else None
             note.n_out = int(response is not None)
         return response
 
     def _compute_answer(
-        self, asked: TableQuestion, nodes: Sequence[NodeWithScore]
+        self, asked: str, nodes: Sequence[NodeWithScore]
     ) -> tuple[ComputedAnswer, list[TextNode]] | None:
         plans = [
             (planned, chunks)
             for relation, chunks in self._tables(nodes)
-            if relation.clean and (planned := plan_table(asked, relation)) is not None
+            if relation.clean and (planned := _plan(asked, relation)) is not None
         ]
         best = max((len(p.inside) for p, _ in plans), default=0)
         answers = [
             (best_answer, chunks, p)
             for p, chunks in plans
             if len(p.inside) == best
-            and (best_answer := compute_answer(p)) is not None
+            and (best_answer := _compute(p)) is not None
             and self._is_subject(p, chunks)
         ]
         # Two tables with different answers: it is unknown which one is meant.
@@ -126,19 +131,25 @@ class TableSynthesizer(WrappingSynthesizer):
                     tables.setdefault(relation.id, (relation, chunks))
         return list(tables.values())
 
-    def _is_subject(self, chosen: TablePlan, chunks: Sequence[TextNode]) -> bool:
+    def _is_subject(self, chosen: Plan, chunks: Sequence[TextNode]) -> bool:
         """Return True if the rows can be what "which country" asks for.
 
         The table contains the word, or its document does and a word of the table is
         similar to it in meaning.
         """
-        relation, subject = chosen.relation, words(chosen.wanted.subject)
+        relation = chosen.relation
+        kind = (
+            chosen.subject
+            if isinstance(chosen, RowSelection)
+            else chosen.wanted.subject
+        )
+        subject = words(kind)
         asked = [stem(w) for w in subject if w.lower() not in STOP_WORDS]
         asked = [word for word in asked if word not in _ANYTHING]
         headers = [c.header for c in relation.columns]
-        labels = [headers[c] for c in chosen.columns]
-        if not chosen.across:
-            labels = [row.label for row in relation.rows]
+        labels = [row.label for row in relation.rows]
+        if isinstance(chosen, TablePlan) and chosen.across:
+            labels = [headers[c] for c in chosen.columns]
         texts = " ".join([relation.title, relation.section, *headers, *labels])
         known = vocabulary(texts)
         times = [_TIMES[word] for word in asked if word in _TIMES]
@@ -148,7 +159,7 @@ class TableSynthesizer(WrappingSynthesizer):
             return True
         if self._embedder is None or not self._speaks_of(asked, chunks):
             return False
-        return not lacks_a_word(analyse(chosen.wanted.subject), texts, self._embedder)
+        return not lacks_a_word(analyse(kind), texts, self._embedder)
 
     def _speaks_of(self, asked: Sequence[str], chunks: Sequence[TextNode]) -> bool:
         """Return True if the document of the table contains all these stems."""
@@ -164,9 +175,23 @@ def _has_rows(hit: NodeWithScore) -> bool:
     return rows and not place.generated
 
 
-def _values(chosen: TablePlan, computed: ComputedAnswer) -> tuple[str, ...]:
+def _plan(question: str, relation: Relation) -> Plan | None:
+    """Return how a table answers: by its columns alone, or by a selection of rows."""
+    asked = analyse(question).table
+    planned = plan_table(asked, relation) if asked else None
+    return planned or plan_selection(question, relation) or plan_sum(asked, relation)
+
+
+def _compute(plan: Plan) -> ComputedAnswer | None:
+    if isinstance(plan, RowSelection):
+        return compute_selection(plan)
+    return compute_answer(plan)
+
+
+def _values(chosen: Plan, computed: ComputedAnswer) -> tuple[str, ...]:
     """Return the key that two equivalent answers share."""
-    return (chosen.wanted.ask, *(cell.text for cell in computed.cells))
+    ask = chosen.ask if isinstance(chosen, RowSelection) else chosen.wanted.ask
+    return (ask, *(cell.text for cell in computed.cells))
 
 
 def _response(

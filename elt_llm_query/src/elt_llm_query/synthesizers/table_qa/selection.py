@@ -1,0 +1,454 @@
+"""Plan a question that selects, counts or groups the rows of a table.
+
+As in `planner.py`, every word of the question must be accounted for: by a condition,
+by the header of a column, by the name of the rows, or as a verb that says nothing
+("carried out"). A "not", "only" or "or" without a condition leaves it unplanned.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from elt_llm_core.tables import NUMBERS, Kind, Relation
+from elt_llm_query.analysis.date_limits import date_range_of
+from elt_llm_query.analysis.lexicon import STOP_WORDS
+from elt_llm_query.analysis.stems import stem, words
+from elt_llm_query.analysis.table_question import (
+    AVERAGES,
+    LISTED,
+    SUMS,
+    SUPERLATIVE,
+    Ask,
+)
+from elt_llm_query.analysis.term_match import match
+from elt_llm_query.synthesizers.table_qa.conditions import (
+    CellCondition,
+    QuestionTokens,
+    date_condition,
+    find_conditions,
+)
+from elt_llm_query.synthesizers.table_qa.planner import (
+    FEWEST,
+    PERIODS,
+    TableWords,
+    has_data,
+    has_sections,
+    remove_brackets,
+)
+
+_COUNT = re.compile(
+    r"\b(?:how\s+many|(?:what\s+is\s+)?the\s+(?:total\s+)?number\s+of|^\W*count)\b",
+    re.IGNORECASE,
+)
+_LIST = re.compile(
+    r"^\W*(?:which|what|list|name|show|give\s+me|in\s+which|at\s+which|for\s+which)\b"
+    r"(?!\s+(?:is|are|was|were|do|does|did)\b)",
+    re.IGNORECASE,
+)
+_WHO = re.compile(r"^\W*(?:who|whom|whose)\b", re.IGNORECASE)
+_CHECK = re.compile(r"^\W*(?:is|are|was|were|does|do|did|has|have)\b", re.IGNORECASE)
+_CELL = re.compile(r"^\W*(?:what|which|how\s+(?:much|high|large|big))\b", re.IGNORECASE)
+_TOTAL = re.compile(r"\btotal\b", re.IGNORECASE)
+
+_VERBS = frozenset(
+    map(
+        stem,
+        words(
+            "carry carried take taken took place make made perform performed conduct "
+            "hold held happen occur occurred occurring exist belong come find found "
+            "work works use used keep kept record recorded list listed show shown "
+            "include included contain play played run ran name named know known "
+            "call called find base based assign assigned locate located"
+        ),
+    )
+)
+_PLAIN = frozenset(
+    map(
+        stem,
+        words(
+            "different distinct separate various list listed table row total many "
+            "number count name show"
+        ),
+    )
+)
+# Words that change what is asked; without a condition for them the answer is in doubt.
+_OPERATORS = frozenset(
+    [
+        "only",
+        "other",
+        "both",
+        "either",
+        "each",
+        "every",
+        "between",
+        "before",
+        "after",
+        "until",
+        "during",
+        "than",
+        "over",
+        "under",
+        "above",
+        "below",
+        "more",
+        "most",
+        "less",
+        "fewer",
+        "but",
+        "if",
+        "while",
+        "because",
+        "again",
+        "per",
+        "same",
+        "once",
+        "all",
+        "also",
+        "own",
+        "further",
+        "few",
+    ]
+)
+_PERSONS = frozenset(
+    map(
+        stem,
+        words(
+            "who name names person persons people employee employees staff member "
+            "members player players colleague colleagues individual individuals"
+        ),
+    )
+)
+_MONEY = frozenset(["$", "\u20ac", "\u00a3", "\u00a5", "CHF"])
+
+
+@dataclass(frozen=True)
+class RowSelection:
+    """The rows that a question selects, and what it asks of them.
+
+    Attributes:
+        relation: The table.
+        ask: The operation.
+        conditions: The conditions that the rows meet.
+        rows: The numbers of the selected rows.
+        looked_at: The numbers of all rows that were looked at.
+        column: The column that is counted, compared, added up or looked up; None for
+            the rows themselves.
+        values: Whether the different values of the column are meant.
+        subject: The kind of the rows, if the table does not name it.
+        inside: The stems that conditions and headers account for.
+    """
+
+    relation: Relation
+    ask: Ask
+    conditions: tuple[CellCondition, ...]
+    rows: tuple[int, ...]
+    looked_at: tuple[int, ...]
+    column: int | None
+    values: bool
+    subject: str
+    inside: frozenset[str]
+
+
+def plan_selection(  # noqa: PLR0911 - each is a reason to step aside
+    question: str, relation: Relation
+) -> RowSelection | None:
+    """Return which rows a question selects, or None if a word is left or in doubt."""
+    table = TableWords(relation)
+    if len(table.totals) > 1 or has_sections(relation):
+        return None
+    dates, rest = date_range_of(question)
+    ask, rest = _operation(rest)
+    if ask is None:
+        return None
+    tokens = QuestionTokens(rest)
+    conditions = find_conditions(tokens, table, _VERBS)
+    if conditions is None:
+        return None
+    if dates is not None:
+        condition = date_condition(dates, tokens, table)
+        if condition is None:
+            return None
+        conditions.append(condition)
+    if tokens.left_negations() or _has_operators(tokens, ask):
+        return None
+    return _SelectionPlanner(tokens, table, ask, tuple(conditions)).plan()
+
+
+def _operation(  # noqa: PLR0911 - one for each operation
+    question: str,
+) -> tuple[Ask | None, str]:
+    """Return the operation, and the question without the words that express it."""
+    if _COUNT.search(question):
+        return Ask.COUNT, question
+    for pattern, ask in ((SUMS, Ask.SUM), (AVERAGES, Ask.AVERAGE)):
+        if pattern.search(question):
+            return ask, pattern.sub(" ", question)
+    if superlative := SUPERLATIVE.search(question):
+        ask = Ask.MOST if superlative["most"] else Ask.LEAST
+        return ask, SUPERLATIVE.sub(" ", question)
+    if _CHECK.search(question):
+        return Ask.CHECK, question
+    if _WHO.search(question) or _LIST.search(question):
+        return Ask.ROWS, question
+    if not _CELL.search(question):
+        return None, question
+    # "the total cost", where no row or column is a total
+    return (Ask.SUM if _TOTAL.search(question) else Ask.CELL), question
+
+
+def _has_operators(tokens: QuestionTokens, ask: Ask) -> bool:
+    """Return True if a word is left that would change the selection."""
+    allowed = {"most"} if ask in {Ask.MOST, Ask.LEAST} else set()
+    return any(
+        word in _OPERATORS - allowed
+        for i, word in enumerate(tokens.lower)
+        if i not in tokens.used
+    )
+
+
+class _SelectionPlanner:
+    """One reading of a question to a table."""
+
+    def __init__(
+        self,
+        tokens: QuestionTokens,
+        table: TableWords,
+        ask: Ask,
+        conditions: tuple[CellCondition, ...],
+    ) -> None:
+        self._tokens, self._table, self._ask = tokens, table, ask
+        self._relation = table.relation
+        self._conditions = conditions
+        self._inside = {tokens.stems[i] for i in tokens.used}
+
+    def plan(self) -> RowSelection | None:
+        """Return the selection, if all words are accounted for."""
+        if self._ask is Ask.CHECK:
+            return self._plan_check()
+        noun = self._noun()
+        left = [i for i in self._tokens.content() if i not in noun]
+        stems = [self._tokens.stems[i] for i in noun]
+        column = self._column_of(stems)
+        named_rows = column is None and all(match(s, self._table.title) for s in stems)
+        if self._ask in {Ask.COUNT, Ask.ROWS}:
+            return self._plan_rows(left, stems, column, named_rows=named_rows)
+        if self._ask in {Ask.MOST, Ask.LEAST} and column is not None:
+            return self._plan_groups(left, column)
+        return self._plan_numbers(left, stems, named_rows=named_rows)
+
+    def _noun(self) -> list[int]:
+        """Return the places of the words after "which" or "how many", without verbs."""
+        lower, noun = self._tokens.lower, list[int]()
+        openers = {"which", "what", "many", "list", "name", "show", "count"}
+        starts = [i for i, w in enumerate(lower) if w in openers]
+        starts += [
+            i + 1
+            for i, w in enumerate(lower[:-1])
+            if (w, lower[i + 1]) == ("number", "of")
+        ]
+        if not starts:
+            return noun
+        for i in range(starts[0] + 1, len(lower)):
+            word, used = lower[i], i in self._tokens.used
+            opening = not noun and word in {"of", "the", "me", "all"}
+            if word in STOP_WORDS and not (opening or (noun and word == "and")):
+                break
+            plain = self._tokens.stems[i] in _VERBS | _PLAIN
+            if not used and word not in STOP_WORDS and not plain:
+                noun.append(i)
+        return noun
+
+    def _column_of(self, stems: Sequence[str]) -> int | None:
+        """Return the column, other than the labels, of which this is the header."""
+        columns = [
+            c
+            for c in range(len(self._relation.columns))
+            if c != self._relation.labels and {*stems} == self._telling(c)
+        ]
+        return columns[0] if len(columns) == 1 else None
+
+    def _telling(self, column: int) -> set[str]:
+        header = words(remove_brackets(self._relation.columns[column].header))
+        return {stem(w) for w in header if w.lower() not in STOP_WORDS}
+
+    def _plan_rows(  # noqa: PLR0911 - each is a reason to step aside
+        self,
+        left: Sequence[int],
+        noun: Sequence[str],
+        column: int | None,
+        *,
+        named_rows: bool,
+    ) -> RowSelection | None:
+        """Plan a list or count of rows, or of the values of a column."""
+        if column is None and not noun and _WHO.search(self._tokens.text):
+            column, left = self._asked_person(left)
+        subject = "" if named_rows or column is not None else self._subject(noun)
+        if subject is None or not self._covers(left, column):
+            return None
+        if column is None:
+            # "The number of staff" may be any; only "are there" counts all rows.
+            counted = self._ask is Ask.COUNT and LISTED.search(self._tokens.text)
+            return (
+                self._selection(None, subject) if self._conditions or counted else None
+            )
+        negated = any(c.negated for c in self._conditions)
+        if negated:  # a depot without electric vehicles is none of the other rows
+            return None
+        one = self._relation.columns[column]
+        if one.kind in NUMBERS and not self._telling(column) <= PERIODS:
+            counts = one.kind is Kind.INTEGER and one.unit not in _MONEY | {"%"}
+            if self._ask is not Ask.COUNT or not counts:
+                return None
+            return self._selection(column, ask=Ask.SUM)
+        return self._selection(column, values=True)
+
+    def _asked_person(self, left: Sequence[int]) -> tuple[int | None, list[int]]:
+        """Return the column of "who inspected" or "who was the inspector"."""
+        fits = [
+            c
+            for c, one in enumerate(self._relation.columns)
+            if one.kind is Kind.TEXT
+            and c not in {x.column for x in self._conditions}
+            and any(match(self._tokens.stems[i], self._table.headers[c]) for i in left)
+        ]
+        fits = [c for c in fits if c != self._relation.labels]
+        return (fits[0] if len(fits) == 1 else None), [*left]
+
+    def _subject(self, noun: Sequence[str]) -> str | None:
+        """Return what the rows must be, empty for what they are; None if in doubt."""
+        label = self._telling(self._relation.labels)
+        persons = bool(label & _PERSONS)
+        if not noun:
+            asks_who = _WHO.search(self._tokens.text)
+            return "" if persons or not asks_who else None
+        if persons and {*noun} <= _PERSONS:
+            return ""
+        headers = [
+            h for c, h in enumerate(self._table.headers) if c != self._relation.labels
+        ]
+        if any(match(s, header) for s in noun for header in headers):
+            return None  # "plans" is part of several headers
+        return " ".join(self._tokens.words[i] for i in self._noun())
+
+    def _plan_groups(self, left: Sequence[int], column: int) -> RowSelection | None:
+        """Plan the value of a column with the most rows ("which depot has most")."""
+        kinds = self._relation.columns[column].kind
+        named = [self._tokens.stems[i] for i in left]
+        named = [s for s in named if s not in _VERBS | _PLAIN]
+        label = self._telling(self._relation.labels)
+        rows = all(match(s, self._table.title) for s in named)
+        rows |= bool(label & _PERSONS) and {*named} <= _PERSONS
+        if kinds is not Kind.TEXT or not named or not rows or self._conditions:
+            return None
+        return self._selection(column, values=True)
+
+    def _plan_numbers(
+        self, left: Sequence[int], noun: Sequence[str], *, named_rows: bool
+    ) -> RowSelection | None:
+        """Plan an extreme, a sum or a cell in one column of the selected rows."""
+        everything = [*left]
+        if noun and not named_rows:
+            everything = sorted({*left, *self._noun()})
+        column = self._target(everything)
+        if column is None or not self._covers(everything, column):
+            return None
+        if not self._conditions:
+            return None  # the other planner decides
+        return self._selection(column)
+
+    def _target(self, left: Sequence[int]) -> int | None:
+        """Return the column whose header has most of these words, if it is one."""
+        stems = [self._tokens.stems[i] for i in left]
+        ordered = self._ask is not Ask.CELL
+        taken = {c.column for c in self._conditions}
+        scores = {
+            c: sum(bool(match(s, self._table.headers[c])) for s in stems)
+            for c, one in enumerate(self._relation.columns)
+            if c not in {*taken, self._relation.labels}
+            and (not ordered or one.kind in NUMBERS)
+        }
+        best = max(scores.values(), default=0)
+        fits = [c for c, score in scores.items() if score == best]
+        if len(fits) > 1:
+            fits = [c for c in fits if len(self._telling(c)) <= best]
+        return fits[0] if best and len(fits) == 1 else None
+
+    def _plan_check(self) -> RowSelection | None:
+        """Plan a question whether the cell of one row has a value."""
+        labels = self._relation.labels
+        named = [c for c in self._conditions if c.column == labels]
+        tested = [c for c in self._conditions if c.column != labels]
+        if len(named) != 1 or len(tested) != 1 or len(named[0].rows) != 1:
+            return None
+        column = tested[0].column
+        if not self._covers(self._tokens.content(), column):
+            return None
+        row = next(iter(named[0].rows))
+        inside = frozenset(self._inside)
+        return RowSelection(
+            self._relation,
+            Ask.CHECK,
+            self._conditions,
+            (row,),
+            (row,),
+            column,
+            values=False,
+            subject="",
+            inside=inside,
+        )
+
+    def _covers(self, left: Sequence[int], column: int | None) -> bool:
+        """Return True if each word is in a header that is used, or over the table."""
+        used = {c.column for c in self._conditions} | {column} - {None}
+        headed = [self._table.headers[c] for c in used if c is not None]
+        for i in left:
+            one = self._tokens.stems[i]
+            if any(match(one, header) for header in headed):
+                self._inside.add(one)
+            elif one not in _VERBS | _PLAIN and not match(one, self._table.title):
+                return False
+        return True
+
+    def _differ_in_period(self, rows: set[int]) -> bool:
+        """Return True if rows are of several years: the same thing at other times."""
+        relation = self._relation
+        return any(
+            len({f.text for n in rows if (f := relation.field(n, c)) is not None}) > 1
+            for c, column in enumerate(relation.columns)
+            if c != relation.labels and column.kind is not Kind.DATE
+            if self._telling(c) and self._telling(c) <= PERIODS
+        )
+
+    def _selection(
+        self,
+        column: int | None,
+        subject: str = "",
+        ask: Ask | None = None,
+        *,
+        values: bool = False,
+    ) -> RowSelection | None:
+        """Return the selection of the rows that meet all conditions."""
+        sums = self._table.sums
+        every = [r.n for r in self._relation.rows if has_data(r) and r.n not in sums]
+        rows = {*every}
+        for condition in self._conditions:
+            rows &= condition.rows
+        unknown = [c.unknown & {*every} for c in self._conditions if c.negated]
+        added = (ask or self._ask) in {Ask.SUM, Ask.AVERAGE}
+        if not rows or any(unknown) or len(every) < FEWEST:
+            return None
+        if added and self._differ_in_period(rows):
+            return None
+        if column is not None:
+            self._inside |= self._telling(column)
+        return RowSelection(
+            self._relation,
+            ask or self._ask,
+            self._conditions,
+            tuple(sorted(rows)),
+            tuple(every),
+            column,
+            values=values,
+            subject=subject,
+            inside=frozenset(self._inside),
+        )

@@ -1,0 +1,486 @@
+"""Questions that select, count, group or compare the rows of a table first."""
+
+import pytest
+
+from elt_llm_core.document import Block, BlockKind, Cell
+from elt_llm_core.tables import relations
+from elt_llm_query.analysis.date_limits import date_range_of
+from elt_llm_query.analysis.question import analyse
+from elt_llm_query.synthesizers.extractive.candidates import (
+    Candidate,
+    Passage,
+    PlacedCell,
+)
+from elt_llm_query.synthesizers.extractive.single_rows import (
+    drop_single_rows,
+    selects_rows,
+)
+from elt_llm_query.synthesizers.extractive.whole_tables import (
+    keep_unnamed_tables,
+    read_tables,
+)
+from elt_llm_query.synthesizers.table_qa.answer import compute_answer
+from elt_llm_query.synthesizers.table_qa.planner import plan_sum, plan_table
+from elt_llm_query.synthesizers.table_qa.selected_answer import compute_selection
+from elt_llm_query.synthesizers.table_qa.selection import plan_selection
+
+PRICES = [
+    ["Seed", "Family", "Small bag (\u20ac)", "Large bag (\u20ac)", "Origin", "Note"],
+    ["Radish", "Brassica", "2.10", "7.50", "France", ""],
+    ["Kale", "Brassica", "2.40", "8.00", "Italy", "sow late"],
+    ["Leek", "Allium", "1.90", "not offered", "France", ""],
+    ["Chive", "Allium", "1.60", "on request", "Poland", "perennial"],
+    ["Beet", "Amaranth", "2.00", "6.90", "Italy", ""],
+]
+STAFF = [
+    ["Name", "Team", "Joined", "Left", "Shifts", "Fire warden"],
+    ["R. Ahn", "Press", "2014-05-02", "", "5", "yes"],
+    ["S. Birk", "Press", "2018-01-22", "2023-06-30", "3", "no"],
+    ["T. Cole", "Stores", "2020-12-31", "", "5", "no"],
+    ["U. Drew", "Stores", "2021-01-01", "", "4", "yes"],
+    ["V. Ek", "Stores", "2023-09-15", "2024-02-01", "5", "yes"],
+]
+RETENTION = [
+    ["Record", "Held by", "Retention", "Class"],
+    ["Deeds", "Registrar", "permanent", "A"],
+    ["Ledgers", "Bursar", "10 years", "A"],
+    ["Receipts", "Bursar", "7 years", "B"],
+    ["Rotas", "Warden", "2 years", "C"],
+    ["Keys log", "Warden", "2 years", "C"],
+]
+GAMES = [
+    ["Date", "Host", "Guest", "Goals", "Cards", "Umpire"],
+    ["3 May 2024", "Elms", "Oaks", "3", "0", "P. Roy"],
+    ["10 May 2024", "Oaks", "Pines", "1", "2", "Q. Sen"],
+    ["17 May 2024", "Pines", "Elms", "4", "2", "P. Roy"],
+    ["7 June 2025", "Elms", "Pines", "0", "1", "P. Roy"],
+]
+TABLES = {
+    "Seed prices": PRICES,
+    "Staff": STAFF,
+    "Retention of records": RETENTION,
+    "Games": GAMES,
+}
+
+
+def relation_of(title):
+    text, blocks, rows = "", [], TABLES[title]
+    for index, row in enumerate(rows):
+        start, cells = len(text), []
+        for place, (header, value) in enumerate(zip(rows[0], row, strict=True)):
+            text += ("\t" if place else "") + value
+            end = len(text)
+            begin = end - len(value)
+            cells.append(Cell(header=header, start=begin, end=end, column=place))
+        blocks.append(
+            Block(
+                kind=BlockKind.TABLE_ROW,
+                start=start,
+                end=len(text),
+                table=title,
+                table_number=1,
+                cells=tuple(cells),
+                attributes={"row": "header"} if index == 0 else {},
+            )
+        )
+        text += "\n"
+    (relation,) = relations("d", "d.pdf", text, blocks)
+    assert relation.clean
+    return relation
+
+
+def answer(title, question):
+    """Return the text of the computed answer and its cells; empty if refused."""
+    relation = relation_of(title)
+    wanted = analyse(question).table
+    plan = plan_table(wanted, relation) if wanted else None
+    selection = None if plan else plan_selection(question, relation)
+    plan = plan or (None if selection else plan_sum(wanted, relation))
+    computed = compute_answer(plan) if plan else None
+    if selection is not None:
+        # What the table does not name is compared by meaning; here it is no match.
+        computed = None if selection.subject else compute_selection(selection)
+    if computed is None:
+        return "", []
+    return computed.text, [cell.text for cell in computed.cells]
+
+
+@pytest.mark.parametrize(
+    ("title", "question", "start", "cells"),
+    [
+        # a value of one column
+        ("Seed prices", "Which seeds are from Italy?", "2 of 5 rows", ["Kale", "Beet"]),
+        (
+            "Seed prices",
+            "List the seeds of the Allium family.",
+            "2 of 5 rows",
+            ["Leek", "Chive"],
+        ),
+        (
+            "Staff",
+            "Who works in Stores?",
+            "3 of 5 rows",
+            ["T. Cole", "U. Drew", "V. Ek"],
+        ),
+        (
+            "Retention of records",
+            "Which records are in class C?",
+            "2 of 5 rows",
+            ["Rotas", "Keys log"],
+        ),
+        (
+            "Retention of records",
+            "Which records are held by the Bursar?",
+            "2 of 5 rows",
+            ["Ledgers", "Receipts"],
+        ),
+        (
+            "Retention of records",
+            "What records have a retention of 2 years?",
+            "2 of 5 rows",
+            ["Rotas", "Keys log"],
+        ),
+        (
+            "Games",
+            "Which games had P. Roy as umpire?",
+            "3 of 4 rows",
+            ["3 May 2024", "17 May 2024", "7 June 2025"],
+        ),
+        (
+            "Retention of records",
+            "Which records are permanent?",
+            "1 of 5 rows",
+            ["Deeds"],
+        ),
+        # not a value
+        (
+            "Seed prices",
+            "Which seeds are not from Italy?",
+            "3 of 5 rows where Origin is not Italy",
+            ["Radish", "Leek", "Chive"],
+        ),
+        ("Staff", "Who isn't a fire warden?", "2 of 5 rows", ["S. Birk", "T. Cole"]),
+        (
+            "Staff",
+            "Which staff are fire wardens?",
+            "3 of 5 rows",
+            ["R. Ahn", "U. Drew", "V. Ek"],
+        ),
+        (
+            "Retention of records",
+            "Which records are not held by the Warden?",
+            "3 of 5 rows",
+            ["Deeds", "Ledgers", "Receipts"],
+        ),
+        # an empty cell, and words that stand for one
+        (
+            "Seed prices",
+            "Which seeds have no note?",
+            "3 of 5 rows where Note is empty",
+            ["Radish", "Leek", "Beet"],
+        ),
+        (
+            "Games",
+            "How many games had no cards?",
+            "1 of 4 rows where Cards is 0",
+            ["3 May 2024"],
+        ),
+        # dates
+        (
+            "Staff",
+            "Who joined before 2018?",
+            "1 of 5 rows where Joined is before 2018",
+            ["R. Ahn"],
+        ),
+        (
+            "Staff",
+            "How many staff joined after 2020?",
+            "2 of 5 rows",
+            ["U. Drew", "V. Ek"],
+        ),
+        (
+            "Staff",
+            "Which staff joined since 31 December 2020?",
+            "3 of 5 rows",
+            ["T. Cole", "U. Drew", "V. Ek"],
+        ),
+        (
+            "Staff",
+            "Which staff joined between 2018 and 2020?",
+            "2 of 5 rows",
+            ["S. Birk", "T. Cole"],
+        ),
+        (
+            "Staff",
+            "Who left before 2024?",
+            "1 of 5 rows where Left is before 2024 (3 without a value)",
+            ["S. Birk"],
+        ),
+        (
+            "Games",
+            "Which games were played after 10 May 2024?",
+            "2 of 4 rows",
+            ["17 May 2024", "7 June 2025"],
+        ),
+        ("Games", "How many games were there in May 2024?", "3 of 4 rows", []),
+        # counts of rows
+        (
+            "Seed prices",
+            "How many seeds are there?",
+            "5 rows",
+            ["Radish", "Kale", "Leek", "Chive", "Beet"],
+        ),
+        (
+            "Seed prices",
+            "What is the number of seeds of the Brassica family?",
+            "2 of 5 rows",
+            ["Radish", "Kale"],
+        ),
+        (
+            "Staff",
+            "How many staff are in the Press team?",
+            "2 of 5 rows",
+            ["R. Ahn", "S. Birk"],
+        ),
+        ("Games", "How many games did Q. Sen umpire?", "1 of 4 rows", ["10 May 2024"]),
+        # different values, and sums of counts
+        (
+            "Seed prices",
+            "How many families are there?",
+            "Family: 3 different values in 5 rows: Brassica; Allium; Amaranth",
+            [],
+        ),
+        (
+            "Seed prices",
+            "How many different origins are listed?",
+            "Origin: 3 different",
+            [],
+        ),
+        ("Staff", "How many teams are there?", "Team: 2 different", []),
+        (
+            "Retention of records",
+            "How many classes are there?",
+            "Class: 3 different",
+            [],
+        ),
+        ("Games", "How many umpires were there?", "Umpire: 2 different", []),
+        ("Games", "How many goals were there?", "Goals: 8 - the sum of 4 rows", []),
+        (
+            "Games",
+            "How many cards were there on 17 May 2024?",
+            "17 May 2024 - Cards: 2",
+            [],
+        ),
+        (
+            "Games",
+            "How many goals were there in 2024?",
+            "Goals: 8 - the sum of 3 rows",
+            [],
+        ),
+        # groups
+        (
+            "Staff",
+            "Which team has the most staff?",
+            "Stores: 3 rows - the most of 2 values of Team in 5 rows (",
+            [],
+        ),
+        (
+            "Games",
+            "Which umpire had the fewest games?",
+            "Q. Sen: 1 row - the fewest",
+            [],
+        ),
+        (
+            "Seed prices",
+            "Which family has the most seeds?",
+            "Brassica: 2 rows; Allium: 2 rows - the most, tied",
+            [],
+        ),
+        # one cell of one row, by any of its cells
+        ("Games", "Who was the umpire on 10 May 2024?", "Umpire: 1 value in 1 row", []),
+        ("Retention of records", "Who holds the Deeds?", "Held by: 1 value", []),
+        ("Staff", "Is U. Drew a fire warden?", "U. Drew - Fire warden: yes", []),
+        ("Seed prices", "Is Kale an Allium?", "Kale - Family: Brassica", []),
+        # extremes and sums of selected rows
+        (
+            "Seed prices",
+            "Which Brassica has the highest price for a large bag?",
+            "Kale: 8.00 - the highest of 2 rows",
+            [],
+        ),
+        (
+            "Staff",
+            "Who has the most shifts in Stores?",
+            "T. Cole: 5; V. Ek: 5 - the highest, tied of 3 rows",
+            [],
+        ),
+        ("Staff", "What is the total of shifts?", "Shifts: 22 - the sum of 5 rows", []),
+        (
+            "Staff",
+            "What are the total shifts of the Press team?",
+            "Shifts: 8 - the sum of 2 rows",
+            [],
+        ),
+    ],
+)
+def test_rows_are_selected_by_their_cells(title, question, start, cells):
+    text, quoted = answer(title, question)
+    assert text.startswith(start), text
+    for row in TABLES[title][1:]:
+        if cells:
+            assert (row[0] in quoted) == (row[0] in cells), quoted
+
+
+@pytest.mark.parametrize(
+    ("title", "question"),
+    [
+        ("Seed prices", "Which seeds are not from Italy or not Brassica?"),
+        ("Seed prices", "Which seeds are only from Italy?"),
+        ("Seed prices", "Which organic seeds are from Italy?"),
+        ("Seed prices", "Which origins have no Brassica?"),
+        ("Seed prices", "Which seeds are from Italy or Allium?"),
+        ("Seed prices", "How many small bags are there?"),
+        ("Seed prices", "How many bags are there?"),
+        ("Seed prices", "Which origin has the lowest price of a small bag?"),
+        ("Seed prices", "Which seeds are from Spain?"),
+        ("Seed prices", "Which seeds cost more than Kale?"),
+        ("Staff", "Who left or joined before 2018?"),
+        ("Staff", "Which staff were born before 1990?"),
+        ("Staff", "Who joined before Cole?"),
+        ("Staff", "Which staff never joined Stores?"),
+        (
+            "Retention of records",
+            "Which records are class A and not held by the Bursar?",
+        ),
+        ("Retention of records", "How many keepers are there?"),
+        ("Games", "Which games were at Elms?"),
+        ("Games", "Who played Elms before 2025?"),
+        ("Games", "Which games are there?"),
+        ("Staff", "What is the total number of staff?"),
+    ],
+)
+def test_a_selection_in_doubt_is_refused(title, question):
+    assert answer(title, question) == ("", [])
+
+
+@pytest.mark.parametrize(
+    ("question", "start"),
+    [
+        ("Which seed has the lowest price for a small bag?", "Chive: 1.60"),
+        ("Which seed has the highest price for a large bag?", ""),  # one on request
+        (
+            "What is the lowest price of the Radish?",
+            "Radish - Small bag (\u20ac): 2.10",
+        ),
+        ("What is the highest price of the Leek?", "Leek - Small bag (\u20ac): 1.90"),
+        ("What is the lowest price of the Leek?", ""),  # may not be offered at all
+        ("What is the average price of a large bag?", ""),
+        (
+            "What is the price of a large bag of Leek?",
+            "Leek - Large bag (\u20ac): not offered",
+        ),
+    ],
+)
+def test_words_in_a_column_of_numbers_do_not_hide_it(question, start):
+    text, _ = answer("Seed prices", question)
+    assert text.startswith(start) if start else not text
+
+
+def test_a_row_of_goals_is_no_total_by_chance():
+    text, _ = answer("Games", "Which game had the most goals?")
+    assert text.startswith("17 May 2024: 4 - the highest of 4 rows")
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "last"),
+    [
+        ("sold before 2018?", "", "2017-12-31"),
+        ("prior to May 2018", "", "2018-04-30"),
+        ("after 2 May 2018", "2018-05-03", ""),
+        ("later than 2018-05-02", "2018-05-03", ""),
+        ("since 2018", "2018-01-01", ""),
+        ("until February 2020", "", "2020-02-29"),
+        ("on or before March 4, 2020", "", "2020-03-04"),
+        ("between 2018 and 2020", "2018-01-01", "2020-12-31"),
+        ("from 1 May 2019 to June 2020", "2019-05-01", "2020-06-30"),
+    ],
+)
+def test_a_comparison_with_a_date_is_a_range_of_days(question, first, last):
+    dates, rest = date_range_of(question)
+    assert (dates.first, dates.last, dates.compared) == (first, last, True)
+    assert "20" not in rest
+
+
+@pytest.mark.parametrize(
+    "question", ["before 31 February 2020", "before lunch", "after the end of 2020"]
+)
+def test_what_is_no_date_is_no_range(question):
+    dates, rest = date_range_of(question)
+    assert dates is None
+    assert rest == question
+
+
+def passages_of(title):
+    rows = TABLES[title]
+    for number, row in enumerate(rows[1:], start=1):
+        text, cells = "\t".join(row), []
+        for header, value in zip(rows[0], row, strict=True):
+            start = cells[-1].end + 1 if cells else 0
+            cells.append(PlacedCell(start, start + len(value), header))
+        said = " | ".join(f"{h}: {v}" for h, v in zip(rows[0], row, strict=True))
+        yield Passage(
+            f"S{number}",
+            f"n{number}",
+            text,
+            reading=f"{title} - {said}",
+            heading=title,
+            whole=True,
+            cells=tuple(cells),
+            place=("d", number),
+        )
+
+
+@pytest.mark.parametrize(
+    ("title", "question"),
+    [
+        ("Seed prices", "Which seeds are from Italy?"),
+        ("Seed prices", "Which seeds are not from Italy?"),
+        ("Seed prices", "Which seeds have no note?"),
+        ("Seed prices", "How many families are there?"),
+        ("Seed prices", "Which family has the most seeds?"),
+        ("Staff", "How many staff are fire wardens?"),
+        ("Staff", "Which staff joined before 2018?"),
+        ("Staff", "Who joined after 2020?"),
+        ("Retention of records", "Which records are permanent?"),
+        ("Retention of records", "How many records does the Bursar hold?"),
+        ("Games", "How many games did P. Roy umpire?"),
+        ("Games", "Which umpire had the most games?"),
+    ],
+)
+def test_neither_a_row_nor_a_whole_table_is_a_selection(title, question):
+    rows = [*passages_of(title)]
+    passages = [*rows, *read_tables(rows)]
+    assert len(passages) == len(rows) + 1
+    every = [Candidate(i, 0, len(p.text), 1.0, 1.0) for i, p in enumerate(passages)]
+    asked = analyse(question)
+    assert drop_single_rows(asked, every[:-1], passages) == []
+    assert keep_unnamed_tables(asked, every[-1:], passages) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "selects"),
+    [
+        ("Which record is kept by the Bursar?", False),
+        ("What is the class of the ledgers?", False),
+        ("What are the notes of the Kale?", False),
+        ("Who holds the deeds?", False),
+        ("Which boss is in Leeds?", False),
+        ("Which records are kept by the Bursar?", True),
+        ("What seeds come from Italy?", True),
+        ("List all families.", True),
+        ("Who does not hold a key?", True),
+        ("In which cities is it sold?", True),
+    ],
+)
+def test_what_asks_to_select_rows(question, selects):
+    assert selects_rows(analyse(question)) is selects
