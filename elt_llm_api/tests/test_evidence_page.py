@@ -3,7 +3,7 @@
 import pytest
 from openpyxl import Workbook
 
-from elt_llm_api.service import QueryService
+from elt_llm_api.api_context import build_context
 from elt_llm_api.uploads import Upload
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.jobs import silent
@@ -30,10 +30,10 @@ def served(serve, handbook_pdf, tmp_path_factory):
     book.save(folder / "fees.xlsx")
     (folder / "handbook.pdf").write_bytes(handbook_pdf)
     store = Store(folder / "data")
-    service = QueryService(RagConfig(), store)
+    runner = build_context(RagConfig(), store).runner
     for name in ("handbook.pdf", "fees.xlsx"):
         upload = Upload(name, folder / name)
-        assert service.ingest("harbour", [upload], silent).exit_code == 0
+        assert runner.ingest("harbour", [upload], silent).exit_code == 0
     store.close()
     with serve(RagConfig(), folder / "data") as url:
         yield url

@@ -10,6 +10,7 @@ from elt_llm_core.provenance import Cell
 from elt_llm_query.analysis.question import analyse
 from elt_llm_query.analysis.read_sentence import read
 from elt_llm_query.grounding.labels import LabelSources
+from elt_llm_query.prompts import UNSURE_ANSWER
 from elt_llm_query.synthesizers.extractive.constraints import Setting, meets
 from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
 
@@ -79,7 +80,6 @@ def ask():
         POSTED.format("before the second ferry", "Tide Warden"),
         POSTED.format("after the first ferry", "Tide Warden"),
         POSTED.format("before the first ferry", "Dock Steward"),
-        "Who appoints the Tide Wardens of the volcano?",
         "At what age may a Deck Cadet be left in charge of a Tow Barge?",
         "What is the minimum area of a sail in the Plover Division?",
         "Who approves a pilot register?",
@@ -88,6 +88,11 @@ def ask():
 def test_a_near_miss_is_refused(ask, question):
     found = ask(question)
     assert found.metadata["refused"] is True, found.response
+
+
+def test_a_word_of_no_source_leaves_an_answer_uncertain_at_most(ask):
+    answer = ask("Who appoints the Tide Wardens of the volcano?")
+    assert answer.metadata["refused"] or UNSURE_ANSWER in answer.response
 
 
 @pytest.mark.parametrize(
