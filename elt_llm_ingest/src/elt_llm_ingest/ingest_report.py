@@ -13,7 +13,7 @@ MAX_WARNINGS = 20
 COUNTS = ("added", "updated", "unchanged", "failed", "chunks", "embedded")
 # These are reported only if they are not zero; `documents` only if a file has several.
 RARE_COUNTS = ("renamed", "replaced", "removed", "quarantined", "reindexed")
-STORED = ("added", "updated", "renamed", "replaced")
+STORED = ("added", "updated", "renamed")
 
 
 @dataclass

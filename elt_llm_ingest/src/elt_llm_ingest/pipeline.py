@@ -213,10 +213,8 @@ class IngestPipeline:
     def _is_pruned(self, plan: FilePlan, index: int) -> bool:
         """Return whether an error only says that a document to remove has no file."""
         missing = plan.scope.missing
-        return self._options.prune and any(
-            place == index and uri in self._state.ledger.rows
-            for uri, place in missing.items()
-        )
+        stored = self._state.ledger.find_spellings() if self._options.prune else {}
+        return any(place == index and uri in stored for uri, place in missing.items())
 
     def _warn_of_duplicates(
         self, pairs: Sequence[tuple[ScannedFile, FileChange]]
@@ -297,9 +295,12 @@ class IngestPipeline:
     def _is_still_needed(self, uri: str) -> bool:
         """Return whether the file that takes a document's place could not be stored."""
         state = self._state
+        if state.ledger.rows[uri][0].sha256 in state.failed:
+            return True
         new = state.replaced.get(uri)
-        sha256 = state.digests[new] if new else state.ledger.rows[uri][0].sha256
-        return sha256 in state.failed
+        if new is None:
+            return False
+        return new not in state.digests or state.digests[new] in state.failed
 
     def _remove_stale(self, stale: Sequence[str], writer: "Writer") -> None:
         for uri in stale:
@@ -309,8 +310,11 @@ class IngestPipeline:
             store = self._context.store
             present = [row for row in rows if store.document(row.document_id)]
             self._state.remove(writer, present)
-            name = "replaced" if uri in self._state.replaced else "removed"
-            self._report.counts[name] += bool(present)
+            new = self._state.replaced.get(uri)
+            self._report.counts["replaced" if new else "removed"] += bool(present)
+            if new and present:
+                note = f"it replaces {uri}, which is no longer in the collection"
+                self._report.add_warnings(self._state.label, rows[0].name, [note])
 
     def _publish(self, writer: "Writer", names: Iterable[str], fraction: float) -> None:
         """Build new indexes if they are due, also after an interrupted run."""

@@ -68,6 +68,8 @@ class IngestState:
         """
         if change.outcome is not FileOutcome.COPY or file.sha256 in self.failed:
             return False
+        if change.other in self.replaced:  # it takes the place of the other one
+            return False
         rows = self.ledger.rows.get(change.other)
         first = rows[0].name if rows else change.other.rpartition("/")[2]
         note = f"the same file as {first}, which was ingested"
@@ -81,8 +83,9 @@ class IngestState:
         text = "\n".join(part.target.document.text for part in prepared.parts)
         for rows in self.ledger.namesakes(item):
             uri, same = rows[0].uri, rows[0].sha256 == prepared.scanned.sha256
-            # A moved file is removed at its old address, a copy is reported already.
-            if same or uri in self.replaced:
+            # A moved file is removed at its old address, a copy is reported already;
+            # files that are taken in together are kept apart on purpose.
+            if same or uri in self.replaced or uri in self.digests:
                 continue
             store = self.context.store
             stored = "\n".join(store.document_text(row.document_id) for row in rows)

@@ -133,7 +133,7 @@ def chosen_definitions(
     pairs = [
         (one.candidate.definition.term, name)
         for one in candidates.scored
-        if _is_expansion(one.candidate)
+        if _is_expansion(one.candidate) and one.probability >= SPELT
         for name in one.candidate.definition.synonyms
     ]
     return without_repeats(add_synonyms(definitions, candidates.text, pairs))
@@ -208,7 +208,7 @@ def _other_forms(judged: Sequence[Scored], usage: Usage) -> dict[str, str]:
     forms = dict(usage.spelt_out)
     for one in judged:
         definition = one.candidate.definition
-        if _is_expansion(one.candidate):
+        if _is_expansion(one.candidate) and one.probability >= SPELT:
             short, long = fold(definition.term), fold(definition.definition)
             forms.setdefault(short, long)
             forms.setdefault(long, short)

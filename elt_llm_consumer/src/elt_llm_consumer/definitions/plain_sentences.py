@@ -19,7 +19,9 @@ _SUBJECT = re.compile(
 )
 _CLAUSE = re.compile(r",\s+(?:which|who)\s+(?:is|are)\s+(?:an?|the|any|one)\s")
 # "is an Exempt Fund, if …" is a rule for some of them.
-_CONDITION = re.compile(r"[^;:.]*?,?\s(?:if|unless|provided\s+that)\b", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"[^;:.]*?,?\s(?:if|unless|where|when|except|provided\s+that)\b", re.IGNORECASE
+)
 
 
 def is_plain_sentence(candidate: DefinitionProposal) -> bool:

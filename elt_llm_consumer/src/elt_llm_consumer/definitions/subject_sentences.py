@@ -37,7 +37,7 @@ _EQUALS = re.compile(
     r"\s+(?:(?:also|generally|usually|typically|often)\s+)?"
     r"(?:(?=(?:an?|the|any|one|those)\s)|defined\s+(?:as|by)\s+|"
     # "is information from which", "are people who": a noun without an article
-    r"(?=(?:[a-z][a-z-]*\s+){1,2}(?:who|whose|which|(?:by|for|from|in|of|on|to|with)"
+    r"(?=(?!(?:not|no|never|only)\b)(?:[a-z][a-z-]*\s+){1,2}(?:who|whose|which|(?:by|for|from|in|of|on|to|with)"
     r"\s+(?:which|whom))\s))",
     re.IGNORECASE,
 )

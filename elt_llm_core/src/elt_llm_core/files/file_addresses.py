@@ -14,8 +14,15 @@ FILE_SCHEME = "file://"
 
 
 def path_of_address(uri: str) -> Path:
-    """Return the path of a file:// address, as it is spelled."""
-    return Path(os.fsdecode(unquote_to_bytes(urlsplit(uri).path)))
+    """Return the path of a file:// address, as it is spelled.
+
+    Raises:
+        ValueError: If it is malformed, or of another computer.
+    """
+    parts = urlsplit(uri)
+    if parts.netloc not in {"", "localhost"}:
+        raise ValueError(f"{uri} is a file of another computer")
+    return Path(os.fsdecode(unquote_to_bytes(parts.path)))
 
 
 class FileAddresses:

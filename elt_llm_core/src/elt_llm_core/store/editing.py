@@ -53,8 +53,11 @@ def _rows_of_file(rows: Sequence[DocumentRow], name: str) -> list[DocumentRow]:
     """Return the documents of a file, by its path or by another spelled address."""
     addresses = FileAddresses()
     is_address = name.startswith(FILE_SCHEME)
-    path = path_of_address(name) if is_address else Path(name).expanduser()
-    address = addresses.of_path(path)
+    try:
+        path = path_of_address(name) if is_address else Path(name).expanduser()
+        address = addresses.of_path(path)
+    except (RuntimeError, ValueError):  # "~nobody", a NUL, or no address after all
+        return []
     return [row for row in rows if addresses.of_address(row.uri) == address]
 
 

@@ -25,7 +25,7 @@ HEADINGS = {
     "displayname": ("path", "full path", "full name", "qualified name", "hierarchy"),
     "description": ("description", "definition", "meaning", "documentation", "summary",
                     "explanation", "what it is", "what is it"),
-    "level": ("level", "lvl", "depth", "tier", "hierarchy level"),
+    "level": ("level", "lvl", "depth", "hierarchy level"),
     "status": ("status", "lifecycle", "life cycle", "lifecycle status"),
 }  # fmt: skip
 # Words of a heading that say what all rows are, and so nothing about the column.
@@ -46,6 +46,13 @@ TYPES = frozenset(
         *("applicationcomponent", "applicationfunction", "applicationinterface"),
         *("applicationservice", "applicationprocess", "technologyservice", "node"),
         *("systemsoftware", "dataentity", "valuestream", "courseofaction"),
+    }
+)
+# Of these, words that lists of other things use as well.
+EVERYDAY = frozenset(
+    {
+        *("interface", "objective", "organization", "organisation", "platform"),
+        *("project", "provider", "process", "capability", "initiative", "node"),
     }
 )
 SAMPLE = 200  # rows whose values are looked at
@@ -78,11 +85,19 @@ def find_columns(rows: Rows) -> dict[str, int]:
         places = loose if _is_inventory(headings, rows, loose) else places
     else:
         places = _add_headings(headings, places)
+    if "displayname" not in _find_exact(headings) and not _shows_paths(rows, places):
+        places.pop("displayname", None)
     taken = set(places.values())
     for index, heading in enumerate(headings):
         if index not in taken:
             places.setdefault(heading or f"col_{index + 1}", index)
     return dict(sorted(places.items(), key=lambda item: item[1]))
+
+
+def _shows_paths(rows: Rows, places: dict[str, int]) -> bool:
+    """Return whether a column "Path" or "Full name" shows places in a hierarchy."""
+    at = places.get("displayname")
+    return at is not None and any(PATH in c for c in _cells(rows[1 : SAMPLE + 1], at))
 
 
 def describe_unread(file: str, name: str, rows: Rows, page: int) -> UnreadSheet | None:
@@ -178,7 +193,8 @@ def _is_inventory(headings: Sequence[str], rows: Rows, places: dict[str, int]) -
         return False
     types = _cells(rows[1 : SAMPLE + 1], places["type"])
     about = any(ABOUT_FACT_SHEETS.search(heading) for heading in headings)
-    return about or _share_of_types(types) >= KNOWN_TYPES
+    telling = {_plain_type(cell) for cell in types} & TYPES - EVERYDAY
+    return about or (bool(telling) and _share_of_types(types) >= KNOWN_TYPES)
 
 
 def _cells(rows: Rows, index: int) -> list[str]:
@@ -188,9 +204,14 @@ def _cells(rows: Rows, index: int) -> list[str]:
 
 
 def _share_of_types(cells: Sequence[str]) -> float:
-    plain = [re.sub(r"[^a-z]", "", cell.casefold()) for cell in cells]
-    known = sum(one in TYPES or one.removesuffix("s") in TYPES for one in plain)
+    known = sum(_plain_type(cell) in TYPES for cell in cells)
     return known / len(cells) if cells else 0.0
+
+
+def _plain_type(cell: str) -> str:
+    """Return a type in the spelling of `TYPES`, if it is one of these."""
+    plain = re.sub(r"[^a-z]", "", cell.casefold())
+    return plain if plain in TYPES else plain.removesuffix("s")
 
 
 def _are_types(cells: Sequence[str], rows: int) -> bool:

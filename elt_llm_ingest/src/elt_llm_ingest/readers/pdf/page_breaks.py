@@ -96,10 +96,18 @@ def _drawn_rows(table: Table, page: PageDraft) -> list[Row]:
     grid = _grid_at_top(page)
     if grid is None or not table.edges:
         return []
-    missing = [e for e in table.edges if all(abs(e - x) > SAME for x in grid.xs)]
-    if missing:
+    if not _are_same(table.edges, grid.xs):
         return []
     return rows_at_edges(grid, select_words_inside(grid, page.body), table.edges)
+
+
+def _are_same(first: Sequence[float], second: Sequence[float]) -> bool:
+    """Return whether each line has one of the others at its place."""
+    return all(
+        any(abs(x - other) <= SAME for other in others)
+        for own, others in ((first, second), (second, first))
+        for x in own
+    )
 
 
 def _grid_at_top(page: PageDraft) -> Grid | None:
