@@ -55,7 +55,14 @@ GAMES = [
     ["17 May 2024", "Pines", "Elms", "4", "2", "P. Roy"],
     ["7 June 2025", "Elms", "Pines", "0", "1", "P. Roy"],
 ]
+LOANS = [
+    ["Loan", "Rate %", "2023", "2024", "change since 2020"],
+    ["Loan A", "1.25", "500", "500", "3"],
+    ["Loan B", "2.50", "350", "350", "5"],
+    ["Loan C", "3.90", "850", "850", "4"],
+]
 TABLES = {
+    "Loans": LOANS,
     "Seed prices": PRICES,
     "Staff": STAFF,
     "Retention of records": RETENTION,
@@ -357,6 +364,8 @@ def test_rows_are_selected_by_their_cells(title, question, start, cells):
         ("Games", "Who played Elms before 2025?"),
         ("Games", "Which games are there?"),
         ("Staff", "What is the total number of staff?"),
+        ("Staff", "How many members does R. Ahn have?"),
+        ("Seed prices", "How many seeds does Kale have?"),
     ],
 )
 def test_a_selection_in_doubt_is_refused(title, question):
@@ -389,6 +398,17 @@ def test_words_in_a_column_of_numbers_do_not_hide_it(question, start):
 def test_a_row_of_goals_is_no_total_by_chance():
     text, _ = answer("Games", "Which game had the most goals?")
     assert text.startswith("17 May 2024: 4 - the highest of 4 rows")
+
+
+def test_a_sum_that_is_the_same_in_each_year_is_no_total():
+    text, _ = answer("Loans", "Which loan has the highest rate?")
+    assert text.startswith("Loan C: 3.90 - the highest of 3 rows")
+
+
+def test_a_date_in_a_header_is_no_comparison():
+    text, _ = answer("Loans", "Which loan had the largest change since 2020?")
+    assert text.startswith("Loan B: 5 - the highest of 3 rows")
+    assert answer("Loans", "Which loan had the largest change since 2019?") == ("", [])
 
 
 @pytest.mark.parametrize(

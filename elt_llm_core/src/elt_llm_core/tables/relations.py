@@ -242,9 +242,9 @@ _ROUNDED = 0.02  # a sum may be off by this share of it
 def total_rows(relation: Relation) -> frozenset[int]:
     """Return the numbers of rows that are the sum of the rows just before them.
 
-    The sums must agree in at least two columns, within the shown decimals, and one of
-    them must have three digits: in a table of goals one row is the sum of two others by
-    chance. Rows that are sums themselves are not added again.
+    Two different sums must agree, each in a column, within the shown decimals, and one
+    must have three digits: in a table of goals, or of loans that are the same in each
+    year, a row is the sum of others by chance. Sums themselves are not added again.
     """
     totals: set[int] = set()
     for row in relation.rows:
@@ -257,12 +257,12 @@ def total_rows(relation: Relation) -> frozenset[int]:
 
 def _is_total(relation: Relation, n: int, parts: Sequence[int]) -> bool:
     """Return whether row `n` is the sum of the parts in two columns."""
-    sums = [
+    sums = {
         total
         for c, column in enumerate(relation.columns)
         if column.kind in NUMBERS
         and (total := _sum_of_parts(relation, n, c, parts)) is not None
-    ]
+    }
     return len(sums) >= _FEWEST_SUMS and max(sums) >= _LEAST_SUM
 
 

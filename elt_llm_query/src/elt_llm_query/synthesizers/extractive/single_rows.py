@@ -187,7 +187,12 @@ def drop_single_rows(
 
     def answers(row: CandidateRow, passage: Passage) -> bool:
         stated = asked is None or _states(asked, row, named, passage)
-        return stated and not (selecting and row.label not in named)
+        # A row without known cells begins with its label.
+        first = " ".join(read(passage.text.partition("\t")[0]).stem_list)
+        keyed = row.label in named or bool(
+            not row.label and _named_labels(question, [first])
+        )
+        return stated and (keyed or not selecting)
 
     return [
         candidate

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from elt_llm_core.tables import NUMBERS, Kind, Relation, Row, total_rows
 from elt_llm_core.tables.numbers import figures, nothing, one_unit
-from elt_llm_query.analysis.date_limits import date_range_of
+from elt_llm_query.analysis.date_limits import DateRange, date_range_of
 from elt_llm_query.analysis.lexicon import STOP_WORDS
 from elt_llm_query.analysis.stems import stem, words
 from elt_llm_query.analysis.table_question import NEGATIONS, Ask, TableQuestion
@@ -186,7 +186,7 @@ def _needs_selection(wanted: TableQuestion, table: TableWords) -> bool:
     if wanted.ask is Ask.COUNT and wanted.limit is None:
         return True
     dates, _ = date_range_of(wanted.text)
-    if dates is not None and dates.compared:
+    if dates is not None and dates.compared and not _is_in_header(dates, table):
         return True
     if NEGATIONS & {w.lower() for w in words(wanted.text)}:
         return True
@@ -207,6 +207,12 @@ def _needs_selection(wanted: TableQuestion, table: TableWords) -> bool:
         for row in relation.rows
         if (field := relation.field(row.n, c)) and (value := stems_in(field.text))
     )
+
+
+def _is_in_header(dates: DateRange, table: TableWords) -> bool:
+    """Return True if a column has the words itself: "change since 1980"."""
+    stems = {*stems_in(dates.wording)}
+    return any(stems <= header for header in table.headers)
 
 
 def _is_of_another(

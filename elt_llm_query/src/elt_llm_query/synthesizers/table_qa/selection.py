@@ -118,6 +118,7 @@ _PERSONS = frozenset(
         ),
     )
 )
+_NAMES = frozenset([stem("name"), stem("who")])
 _MONEY = frozenset(["$", "\u20ac", "\u00a3", "\u00a5", "CHF"])
 
 
@@ -287,6 +288,11 @@ class _SelectionPlanner:
             return None
         if column is None:
             # "The number of staff" may be any; only "are there" counts all rows.
+            labels = self._relation.labels
+            named = [c for c in self._conditions if c.column == labels]
+            dated = self._relation.columns[labels].kind is Kind.DATE
+            if not dated and any(not c.negated for c in named):
+                return None  # "how many employees does Carrefour have" counts no rows
             counted = self._ask is Ask.COUNT and LISTED.search(self._tokens.text)
             return (
                 self._selection(None, subject) if self._conditions or counted else None
@@ -321,7 +327,9 @@ class _SelectionPlanner:
         if not noun:
             asks_who = _WHO.search(self._tokens.text)
             return "" if persons or not asks_who else None
-        if persons and {*noun} <= _PERSONS:
+        # "Names" may be those of companies: the table must speak of persons itself.
+        speaks = (label | self._table.title) & _PERSONS - _NAMES
+        if persons and speaks and {*noun} <= _PERSONS:
             return ""
         headers = [
             h for c, h in enumerate(self._table.headers) if c != self._relation.labels
@@ -352,8 +360,9 @@ class _SelectionPlanner:
         column = self._target(everything)
         if column is None or not self._covers(everything, column):
             return None
-        if not self._conditions:
-            return None  # the other planner decides
+        labels = self._relation.labels
+        if all(c.column == labels for c in self._conditions):
+            return None  # rows by their labels: the other planner decides
         return self._selection(column)
 
     def _target(self, left: Sequence[int]) -> int | None:
