@@ -129,6 +129,8 @@ def test_a_plain_sentence_defines_in_a_document_that_states_most(make, term, sen
         "A Berth Holder that is a Sailing Club must name a Skipper.",
         "A Visiting Boat is a Berth Holder, if it stays for a month.",
         "The office tells a Berth Holder that is a Sailing Club when to move.",
+        "Berth Holders are not people who own the water.",
+        "A Harbour Pass is a Free Pass where the board has said so.",
     ],
 )
 def test_a_rule_for_some_is_no_plain_sentence(make, sentence):

@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from elt_llm_core.errors import UsageError
 from elt_llm_core.files.file_addresses import FileAddresses
 from elt_llm_core.results import DegradationKind
 from elt_llm_core.store import editing
@@ -151,3 +152,12 @@ def test_a_link_that_leads_in_a_circle_is_a_missing_file(tmp_path):
     assert [error.reason for error in plan.failed] == [
         "there is no such file or folder"
     ]
+
+
+@pytest.mark.parametrize(
+    "name", ["~nobody.md", "file://[x/a", "in\0side/a.md", "file://other/in/a.md"]
+)
+def test_a_name_of_no_file_is_no_document(world, name):
+    world.run(world.write("a.md", "Boats pay at the pier."))
+    with pytest.raises(UsageError, match="has no document"):
+        editing.select_documents(world.store, "harbour", [name])

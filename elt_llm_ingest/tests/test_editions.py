@@ -81,8 +81,26 @@ def test_a_new_edition_replaces_at_once(world, old):
     ]
     report = world.run(new, replace=True)
     assert (report.counts["added"], report.counts["replaced"]) == (1, 1)
-    assert told(report, WARNING) == []
+    (note,) = told(report, WARNING)
+    assert f"it replaces {old.as_uri()}" in note
     assert uris(world) == [new.as_uri()]
+
+
+def test_a_folder_of_new_editions_keeps_what_did_not_change(world, old):
+    same = world.write("2026/rules.md", edition(0))
+    world.write("2026/cranes.md", OTHER)
+    report = world.run(same.parent, replace=True)
+    assert report.counts["replaced"] == 1
+    assert uris(world) == [(same.parent / "cranes.md").as_uri(), same.as_uri()]
+
+
+def test_a_stored_file_that_is_gone_stays_if_the_new_one_cannot_be_read(world, old):
+    old.unlink()
+    world.write("2026/rules.md", "")
+    world.write("2026/cranes.md", OTHER)
+    report = world.run(world.files, replace=True, prune=True)
+    assert report.counts["failed"] == 1
+    assert old.as_uri() in uris(world)
 
 
 def test_a_new_edition_that_cannot_be_read_replaces_nothing(world, old):

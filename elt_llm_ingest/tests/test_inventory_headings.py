@@ -36,7 +36,8 @@ def table(*headings: str) -> list[list[str]]:
     [
         ("Fact Sheet ID", "Fact Sheet Type", "Business name", "Path", "What it is",
          "Lvl", "Data steward", "Lifecycle"),
-        ("UUID", "Kind", "Title", "Full path", "Definition", "Tier", "Owner", "Status"),
+        ("UUID", "Kind", "Title", "Full path", "Definition", "Level", "Owner",
+         "Status"),
         ("elementId", "element_type", "Element Name", "Hierarchy", "Documentation",
          "Hierarchy level", "Responsible", "Life-cycle"),
         ("Asset Ref", "Asset Category", "Asset Title", "Full Name", "Meaning", "Depth",
@@ -84,11 +85,20 @@ def test_what_a_sheet_says_is_in_the_model():
         (("ID", "Category", "Label"), "fish"),
         (("Code", "Class", "Name"), "A"),
         (("ID", "Parent type", "Owner name"), "Applicant"),
+        (("Ref", "Category", "Title"), "Project"),
     ],
 )
 def test_other_tables_are_no_inventories(headings, kind):
     rows = [[f"o{n}", kind, f"Number {n}"] for n in range(9)]
     assert not is_inventory([("Sheet1", [list(headings), *rows])])
+
+
+def test_a_full_name_is_no_place_in_a_hierarchy():
+    rows = [
+        ["id", "type", "name", "Full name"],
+        ["7", "Application", "CRM", "Customer Relationship Management"],
+    ]
+    assert find_columns(rows)["Full name"] == 3
 
 
 def test_headings_of_an_export_need_no_known_types():

@@ -1,6 +1,7 @@
 """The last rows of a table stand alone at the top of the next page."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,14 @@ def test_a_row_in_other_columns_is_no_part_but_makes_the_table_doubtful(
     assert cells(first) == [[*row] for row in ROWS]
     assert not first.clean
     assert "next page" in first.problems[0]
+
+
+def test_a_table_of_more_columns_is_another_one(tmp_path):
+    edges = sorted([*EDGES, *((a + b) / 2 for a, b in pairwise(EDGES))])
+    row = [str(number) for number in range(len(edges) - 1)]
+    first, *_ = split_table(tmp_path / "finer.pdf", [row], True, edges)
+    assert cells(first) == [[*row] for row in ROWS]
+    assert not first.clean
 
 
 def test_a_paragraph_after_a_table_is_no_row_and_leaves_it_clean(tmp_path):
