@@ -4,7 +4,12 @@ import pytest
 
 from elt_llm_core.enterprise.model import EnterpriseModel
 from elt_llm_core.graph.graph_questions import GraphQuestions
-from elt_llm_core.graph.label_words import is_same_stem, parse_label, stem_of
+from elt_llm_core.graph.label_words import (
+    is_column,
+    is_same_stem,
+    parse_label,
+    stem_of,
+)
 from elt_llm_core.graph.model_graph import graph_of
 from graph_models import element, relation
 
@@ -24,7 +29,8 @@ EDGES = (
     ("Deed Box", "feeds", "Registry"),
     ("Registry", "processes", "Lease"),
     ("Deed", "may lead to", "Lease"),
-    ("Lease", "has", "Deed Box"),
+    ("Lease", "Has", "Deed Box"),
+    ("Deed", "auditor", "Surveyor"),
 )
 
 
@@ -74,6 +80,8 @@ def questions() -> GraphQuestions:
         ("What may lead to Lease?", {"Deed"}),
         ("What does Lease have?", {"Deed Box"}),
         ("what does the registry process", {"Lease"}),
+        ("Who audits Deed?", {"Surveyor"}),
+        ("What does Surveyor audit?", {"Deed"}),
     ],
 )
 def test_labels_are_asked_in_both_directions(questions, question, names):
@@ -93,6 +101,9 @@ def test_labels_are_asked_in_both_directions(questions, question, names):
         ("Who does not own Land Plot?", "Not understood: 'not'."),
         ("What leads to Lease?", "like this: 'leads'."),
         ("What keeps Deed?", "like this: 'keeps'."),
+        ("What does Deed audit?", "like this: 'audit'."),
+        ("Which auditor does Surveyor have?", "like this: 'auditor'."),
+        ("What does Deed have?", "Of 'Deed'"),
     ],
 )
 def test_a_refusal_names_the_word_and_the_labels_of_the_element(
@@ -111,6 +122,11 @@ def test_what_no_relation_says_is_said_with_what_the_model_has(questions):
         "The model states no such relation. Of 'Land Plot' the model has the relations "
         "owns (from others), belongs to (from others)."
     )
+
+
+def test_has_is_known_in_capitals():
+    a_column = relation("r", "Deed", "Lease", kind="Inventory", name="Has lease")
+    assert is_column(a_column)
 
 
 def test_a_property_is_asked_by_its_name(questions):

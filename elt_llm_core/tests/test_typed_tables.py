@@ -12,7 +12,7 @@ from elt_llm_core.errors import CollectionNotFoundError, UsageError
 from elt_llm_core.identifiers import digest
 from elt_llm_core.store import NewDocument, Store
 from elt_llm_core.store.stored_tables import stored_table, stored_tables
-from elt_llm_core.tables import Kind, relations, select
+from elt_llm_core.tables import Kind, relations, select, total_rows
 from elt_llm_core.tables.numbers import (
     COMMA,
     ENGLISH,
@@ -208,6 +208,21 @@ def test_a_table_in_doubt_says_why(rows, headers, problem):
 )
 def test_years_and_names_with_digits_are_headers(header):
     assert relation([["x", header], ["a", "1"], ["b", "2"]]).clean
+
+
+@pytest.mark.parametrize(
+    ("last", "totals"),
+    [
+        (["Alle", "13", "27"], {3}),
+        (["Dohle", "13", "28"], set()),
+        (["Dohle", "12", "27"], set()),
+    ],
+)
+def test_a_last_row_of_small_numbers_may_be_the_sum_of_all_others(last, totals):
+    rows = [["Boot", "Fahrten", "Tage"], ["Amsel", "6", "20"], ["Buche", "7", "7"]]
+    assert total_rows(relation([*rows, last])) == totals
+    later = ["Elster", "50", "1"]
+    assert total_rows(relation([*rows, last, later])) == set()
 
 
 def test_serial_numbers_do_not_name_the_rows():

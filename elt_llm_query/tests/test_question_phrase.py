@@ -118,6 +118,31 @@ def test_what_is_not_certain_is_asked_back(message, last):
     assert understand(message, last).unclear
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "What's the deadline for refunds?",
+        "Who\u2019s liable?",
+        "Don't boats sink?",
+        "Show the fees for boats",
+        "Tell me the deadline",
+        "Compare boats and rafts",
+        "Welche Frist gilt?",
+        "Gibt es eine Frist?",
+        "\u00bfHay un plazo para barcos?",
+    ],
+)
+def test_a_whole_question_is_not_asked_back(message):
+    understood = understand(message, "How many maps does the Larch Library lend?")
+    assert (understood.question, understood.unclear) == (message, "")
+
+
+@pytest.mark.parametrize("message", ["Dates to avoid?", "The boat's class C fee?"])
+def test_a_mere_phrase_is_asked_back(message):
+    last = "How many maps does the Larch Library lend?"
+    assert understand(message, last).unclear
+
+
 def test_a_possessive_before_its_owner_is_complete():
     assert not ByRules().contextualise(BOUGHT, [], []).unclear
 

@@ -20,7 +20,11 @@ from elt_llm_query.synthesizers.extractive.whole_tables import (
     read_tables,
 )
 from elt_llm_query.synthesizers.table_qa.answer import compute_answer
-from elt_llm_query.synthesizers.table_qa.planner import plan_sum, plan_table
+from elt_llm_query.synthesizers.table_qa.planner import (
+    TableWords,
+    plan_sum,
+    plan_table,
+)
 from elt_llm_query.synthesizers.table_qa.selected_answer import compute_selection
 from elt_llm_query.synthesizers.table_qa.selection import plan_selection
 
@@ -61,8 +65,36 @@ LOANS = [
     ["Loan B", "2.50", "350", "350", "5"],
     ["Loan C", "3.90", "850", "850", "4"],
 ]
+SERVERS = [
+    ["Server", "Site", "State", "Team", "Defects", "Recorded", "Certificate"],
+    ["S-1", "Leeds", "Up", "IT", "0", "2015-03-01", "until 2027"],
+    ["S-2", "Leeds", "Down", "Finance", "2", "2019-03-01", "No - expired"],
+    ["S-3", "York", "Down", "IT", "0", "2020-03-01", ""],
+]
+GUIDES = [
+    ["Guide", "Languages", "Date of birth", "Grade", "Licensed"],
+    ["A. Fox", "German", "1980-01-01", "4", "ja"],
+    ["B. Gray", "German, French", "1990-01-01", "5", "nein"],
+    ["C. Hill", "", "1995-01-01", "5", "ja"],
+    ["D. Ives", "French", "1999-01-01", "7", "nein"],
+]
+YARDS = [
+    ["Yard", "Town", "Boats", "Opened"],
+    ["North yard", "Leeds", "2", "2001-01-01"],
+    ["South yard", "Leeds", "3", "2002-01-01"],
+    ["Main yard", "York", "90", "2003-01-01"],
+]
+MONTHS = [
+    ["Route", "Trips 2019", "Trips 2020", "Month", "Date"],
+    ["Alpha", "5", "7", "May", "2020-02-01"],
+    ["Beta", "8", "6", "June", "2021-02-01"],
+]
 TABLES = {
     "Loans": LOANS,
+    "Servers": SERVERS,
+    "Guides": GUIDES,
+    "Boats of the yards": YARDS,
+    "Trips": MONTHS,
     "Seed prices": PRICES,
     "Staff": STAFF,
     "Retention of records": RETENTION,
@@ -373,6 +405,65 @@ def test_a_selection_in_doubt_is_refused(title, question):
 
 
 @pytest.mark.parametrize(
+    ("title", "question"),
+    [
+        # an "or" or a "not" beside a date
+        ("Servers", "Which servers are in Leeds or were recorded before 2016?"),
+        ("Servers", "Which servers were not recorded after 2018 in Leeds?"),
+        # values that are stop words
+        ("Servers", "Which servers in Leeds are down?"),
+        ("Servers", "Which servers of IT are in Leeds?"),
+        ("Servers", "Which servers in Leeds are there in May?"),
+        # zeros, and cells that begin with "no"
+        ("Servers", "Which servers have a defect?"),
+        ("Servers", "Which servers have a certificate?"),
+        ("Servers", "Which servers have no certificate?"),
+        # a date that is another one
+        ("Guides", "Which guides worked before 1992?"),
+        ("Boats of the yards", "Which yard had the most boats in 2002?"),
+        ("Trips", "Which routes were there in 2020?"),
+        # several values in a cell
+        ("Guides", "Which guides have the language German?"),
+        # numbers that are no counts, and counts that are numbers
+        ("Guides", "How many grades are there?"),
+        ("Boats of the yards", "Which town has the most boats?"),
+    ],
+)
+def test_what_the_cells_do_not_tell_is_refused(title, question):
+    assert answer(title, question) == ("", [])
+
+
+@pytest.mark.parametrize(
+    ("title", "question", "start"),
+    [
+        ("Servers", "Which servers were recorded before 2016?", "1 of 3 rows"),
+        ("Guides", "How many different grades are there?", "Grade: 3 different values"),
+        ("Guides", "Which guides are licensed?", "2 of 4 rows where Licensed is ja"),
+        ("Trips", "Which routes were there before 2021?", "1 of 2 rows where Date is"),
+        (
+            "Boats of the yards",
+            "Which yards are in Leeds?",
+            "2 of 3 rows where Town is Leeds",
+        ),
+    ],
+)
+def test_what_the_cells_tell_is_answered(title, question, start):
+    text, _ = answer(title, question)
+    assert text.startswith(start), text
+
+
+def test_a_row_without_a_value_is_counted_apart():
+    text, _ = answer("Seed prices", "Which seeds have the note perennial?")
+    assert "(3 without a value)" in text
+
+
+@pytest.mark.parametrize("label", ["Gesamt", "Summe", "Suma", "\u2211"])
+def test_a_total_is_known_by_its_label_in_other_languages(label, monkeypatch):
+    monkeypatch.setitem(TABLES, "Staff", [*STAFF[:4], [label, "", "", "", "9", ""]])
+    assert TableWords(relation_of("Staff")).totals == {4}
+
+
+@pytest.mark.parametrize(
     ("question", "start"),
     [
         ("Which seed has the lowest price for a small bag?", "Chive: 1.60"),
@@ -419,6 +510,9 @@ def test_a_date_in_a_header_is_no_comparison():
         ("after 2 May 2018", "2018-05-03", ""),
         ("later than 2018-05-02", "2018-05-03", ""),
         ("since 2018", "2018-01-01", ""),
+        ("no earlier than 2018", "2018-01-01", ""),
+        ("not older than 2 May 2018", "2018-05-02", ""),
+        ("no newer than 2018", "", "2018-12-31"),
         ("until February 2020", "", "2020-02-29"),
         ("on or before March 4, 2020", "", "2020-03-04"),
         ("between 2018 and 2020", "2018-01-01", "2020-12-31"),

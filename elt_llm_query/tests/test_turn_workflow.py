@@ -19,6 +19,7 @@ from elt_llm_query.analysis.follow_up import (
     find_dependence,
     split_parts,
 )
+from elt_llm_query.conversation.subject_check import NOT_SURE_ALONE
 from elt_llm_query.conversation.turn import Chat, ChatResult
 from elt_llm_query.conversation.turn_events import CheckedAnswer
 from elt_llm_query.step_events import StepEvent, TurnEvent
@@ -163,6 +164,12 @@ def test_a_follow_up_has_to_be_answered_with_more_certainty(library: Open) -> No
     assert turn.result.status is Status.INSUFFICIENT
     assert turn.result.nearest
     assert turn.result.reply is None
+
+
+def test_a_whole_question_is_not_to_be_asked_in_full(library: Open) -> None:
+    turn = second(library(sure=1.0), "What is the weight of larch?")
+    assert turn.text.startswith(NOT_SURE_ALONE)
+    assert "Ask in full" not in turn.text
 
 
 @pytest.mark.parametrize(

@@ -238,6 +238,8 @@ SHOWN = {
     ),
     "conversation.check_subject": f"{QUERY}test_turn_workflow.py::"
     "test_an_answer_about_something_else_is_refused",
+    "conversation.sure": f"{QUERY}test_turn_workflow.py::"
+    "test_a_follow_up_has_to_be_answered_with_more_certainty",
     "conversation.decompose": f"{QUERY}test_turn_workflow.py::"
     "test_each_part_is_answered_or_refused_by_itself",
     "query.question_timeout": "elt_llm_core/tests/test_bounds.py::"

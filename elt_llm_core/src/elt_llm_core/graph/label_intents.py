@@ -18,8 +18,11 @@ from elt_llm_core.graph.label_words import (
     Shape,
     is_participle,
     is_same_stem,
+    parse_label,
     properties_of,
+    says_has,
     stem_of,
+    verb_of_agent,
 )
 from elt_llm_core.graph.model_graph import ModelGraph
 from elt_llm_core.graph.question_intents import BELONG, NO_RELATION, Attempt
@@ -74,7 +77,7 @@ class LabelAttempt(Attempt):
         A verb of ArchiMate and the contents of a group are added where the label is the
         same word.
         """
-        ends = {t: end for t, end in self._ends.items() if not t.startswith("has ")}
+        ends = {t: end for t, end in self._ends.items() if not says_has(t)}
         answer = self._by_label(ends)
         if answer is None or not answer.elements:
             return None
@@ -97,10 +100,17 @@ class LabelAttempt(Attempt):
     def no_relation(self) -> GraphAnswer | None:
         """Return that the element has no relation with the label that is asked for.
 
-        Not if only a type that is asked for is missing, and not for a plain "has",
-        which may mean other relations too.
+        Not if only a type that is asked for is missing, not for a plain "has", which
+        may mean other relations too, and not for the verb of a noun: whose "owner" is
+        meant by the label is not certain.
         """
-        ends = {t: end for t, end in self._ends.items() if stem_of(t) != stem_of(HAVE)}
+        ends = {
+            t: end for t, end in self._ends.items() if base_form(t.casefold()) != HAVE
+        }
+        asked = {stem_of(word) for word in self._outside.values()}
+        labels = filter(None, map(parse_label, ends))
+        if any(_asks_by_verb(label, one) for label in labels for one in asked):
+            return None
         if not ends or self._relations(ends):
             return None
         has = describe_words(self.graph, self._elements, self.vocabulary)
@@ -214,7 +224,8 @@ class LabelAttempt(Attempt):
         """Return which end of a label the element is; None if that is not clear."""
         at, mention = positions[0], self.reading.mentions[0]
         is_before = mention.start < at
-        if self._is_past(at):
+        have = HAVE in map(base_form, self._outside.values())
+        if self._is_past(at) or (have and _is_agent_noun(label)):
             return None
         shape, prepositions = self._shape(label, at)
         if shape == "has":
@@ -238,10 +249,15 @@ class LabelAttempt(Attempt):
         return "target" if have[0] < at < start else None
 
     def _shape(self, label: RelationLabel, at: int) -> tuple[Shape, frozenset[str]]:
-        """Return how the label is asked: "the owner of" asks for "owns" as a phrase."""
+        """Return how the label is asked: "the owner of" asks for "owns" as a phrase.
+
+        "Who owns" asks for the other end of the label "owner", as of "is owned by".
+        """
         asked = stem_of(self._outside[at])
         if asked in label.stems:
             return label.shape, label.prepositions
+        if _asks_by_verb(label, asked):
+            return "passive", frozenset()
         is_agent = all(len(asked) > len(stem) for stem in label.stems)
         if is_agent and label.shape == "active":
             return "phrase", frozenset({"of"})
@@ -312,6 +328,17 @@ class LabelAttempt(Attempt):
             return is_object or self._preposition() in {"of", "for"}
         after = words.get(positions[-1] + 1, "")
         return (has or self._is_genitive()) and after not in PREPOSITIONS
+
+
+def _is_agent_noun(label: RelationLabel) -> bool:
+    """Return whether a label may be a noun such as "owner", without "of"."""
+    is_bare = label.shape == "active" and not label.prepositions
+    return is_bare and any(map(verb_of_agent, label.stems))
+
+
+def _asks_by_verb(label: RelationLabel, asked: str) -> bool:
+    """Return whether a label is a noun such as "owner", and its verb is asked for."""
+    return _is_agent_noun(label) and asked in map(verb_of_agent, label.stems)
 
 
 def _join_answers(answers: Sequence[GraphAnswer]) -> GraphAnswer:

@@ -121,13 +121,18 @@ def label_of_relation(relation: ModelRelation) -> RelationLabel | None:
     return parse_label(relation.name)
 
 
+def says_has(label: str) -> bool:
+    """Return whether a label is "has" with a noun."""
+    return label.casefold().startswith("has ")
+
+
 def is_column(relation: ModelRelation) -> bool:
     """Return whether a relation is a column of an inventory, which says no verb.
 
     "has application" only says of what type the other end is.
     """
     is_own_type = bool(relation.type) and relation.type not in TYPE_WORDS
-    return is_own_type and relation.name.startswith("has ")
+    return is_own_type and says_has(relation.name)
 
 
 def property_stems(name: str) -> tuple[str, ...]:

@@ -244,26 +244,43 @@ def total_rows(relation: Relation) -> frozenset[int]:
 
     Two different sums must agree, each in a column, within the shown decimals, and one
     must have three digits: in a table of goals, or of loans that are the same in each
-    year, a row is the sum of others by chance. Sums themselves are not added again.
+    year, a row is the sum of others by chance. They may be smaller if the last row is
+    the sum of all others in every column of numbers. Sums are not added again.
     """
     totals: set[int] = set()
     for row in relation.rows:
         before = [r.n for r in relation.rows[: row.n - 1] if r.n not in totals]
         counts = range(2, len(before) + 1)
-        if any(_is_total(relation, row.n, before[-count:]) for count in counts):
+        is_last = row.n == len(relation.rows)
+        if any(
+            _is_total(
+                relation,
+                row.n,
+                before[-count:],
+                is_whole=is_last and count == len(before),
+            )
+            for count in counts
+        ):
             totals.add(row.n)
     return frozenset(totals)
 
 
-def _is_total(relation: Relation, n: int, parts: Sequence[int]) -> bool:
-    """Return whether row `n` is the sum of the parts in two columns."""
-    sums = {
+def _is_total(
+    relation: Relation, n: int, parts: Sequence[int], *, is_whole: bool
+) -> bool:
+    """Return whether row `n` is the sum of the parts in two columns.
+
+    `is_whole`: it is the last row and the parts are all others.
+    """
+    columns = [c for c, one in enumerate(relation.columns) if one.kind in NUMBERS]
+    sums = [
         total
-        for c, column in enumerate(relation.columns)
-        if column.kind in NUMBERS
-        and (total := _sum_of_parts(relation, n, c, parts)) is not None
-    }
-    return len(sums) >= _FEWEST_SUMS and max(sums) >= _LEAST_SUM
+        for c in columns
+        if (total := _sum_of_parts(relation, n, c, parts)) is not None
+    ]
+    if len(set(sums)) < _FEWEST_SUMS:
+        return False
+    return max(sums) >= _LEAST_SUM or (is_whole and len(sums) == len(columns))
 
 
 def _sum_of_parts(

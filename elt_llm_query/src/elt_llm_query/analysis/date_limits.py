@@ -37,10 +37,14 @@ def _date_pattern(number: int) -> str:
     return rf"(?:{iso}|{late}|(?:(?:{day}\s+)?{month},?\s+)?{year})(?![\w,.-]*\d)"
 
 
+_FROM = (
+    r"since|(?:no|not)\s+(?:earlier|older)\s+than|on\s+or\s+after"
+    r"|starting\s+(?:in|on|from)"
+)
 _BOUNDS = (
-    ("upto", r"no\s+later\s+than|not\s+later\s+than|on\s+or\s+before|up\s+to|until|by"),
+    ("upto", r"(?:no|not)\s+(?:later|newer)\s+than|on\s+or\s+before|up\s+to|until|by"),
+    ("from", _FROM),
     ("before", r"before|prior\s+to|(?:earlier|older)\s+than"),
-    ("from", r"since|no\s+earlier\s+than|on\s+or\s+after|starting\s+(?:in|on|from)"),
     ("after", r"after|(?:later|newer)\s+than"),
     ("in", r"in|during|on"),
 )

@@ -9,13 +9,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 
+from elt_llm_core.language.languages import ENGLISH, LANGUAGES
+from elt_llm_core.language.stop_words import stop_words
 from elt_llm_query.analysis.lexicon import (
     AUXILIARIES,
     COMMON,
     INTERROGATIVES,
     QUESTION_WORDS,
     STOP_WORDS,
+    TELLING,
 )
 from elt_llm_query.analysis.stems import stem, words
 
@@ -24,7 +28,14 @@ _PREPOSITIONS = (
     "without against over into than while as because per within until unless since"
 )
 _AUX = "|".join(sorted(AUXILIARIES))
-_ASKING = AUXILIARIES | INTERROGATIVES | QUESTION_WORDS
+# "Compare the fees of boats and rafts": these ask without a question word.
+_IMPERATIVES = TELLING | frozenset(
+    ["give", "compare", "summarise", "summarize", "describe", "explain", "list", "show"]
+)
+_ASKING = (
+    AUXILIARIES | INTERROGATIVES | QUESTION_WORDS | _IMPERATIVES | frozenset(["won't"])
+)
+_NOT_ENGLISH = re.compile(r"[^\W\d_a-zA-Z]")  # a letter with an accent, another script
 _PREP = _PREPOSITIONS.replace(" ", "|")
 _WORD = r"[^\W_][\w'\u2019-]*"
 _DETERMINER = r"(?:an?|the|my|your|our|any|every|each|some|no|all)"
@@ -245,7 +256,27 @@ def find_dependence(question: str) -> Dependence:
 
 def asks(message: str) -> bool:
     """Return whether a message has an English verb or other word of questions."""
-    return bool(_ASKING & {*words(message.lower())})
+    written = words(message.lower().replace("\u2019", "'"))
+    # "what's", "can't", "don't"
+    parts = [p for w in written for p in (*w.split("'"), w.removesuffix("n't"))]
+    return bool(_ASKING & {*written, *parts})
+
+
+def may_be_foreign(message: str) -> bool:
+    """Return whether a message has words or letters of another language than English.
+
+    Whether it has a verb is then unknown.
+    """
+    if _NOT_ENGLISH.search(message):
+        return True
+    return bool(_foreign_stop_words() & {*words(message.lower())})
+
+
+@cache
+def _foreign_stop_words() -> frozenset[str]:
+    lists = (stop_words(code) for code in LANGUAGES if code != ENGLISH)
+    foreign = frozenset().union(*lists) - STOP_WORDS
+    return frozenset(word for word in foreign if len(word) > 1)  # "class C"
 
 
 def without_lead(question: str) -> str:

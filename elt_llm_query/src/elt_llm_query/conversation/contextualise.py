@@ -31,6 +31,7 @@ from elt_llm_query.analysis.follow_up import (
     choose_referent,
     find_candidates,
     find_dependence,
+    may_be_foreign,
     put_referent,
     split_parts,
     stems_of,
@@ -294,8 +295,9 @@ def _as_written(message: str, last: Exchange | None) -> Understood:
     """Return a message that refers to nothing; a mere noun phrase is asked back."""
     if last is None:
         return Understood(without_lead(message))
-    # Only after a question in English is it known that the message asks nothing.
-    if asks(last.question) and not asks(message):
+    # Only of English, after a question in English, is it known that it asks nothing.
+    is_phrase = not asks(message) and not may_be_foreign(message)
+    if asks(last.question) and is_phrase:
         words = message.strip().rstrip("?!. ")
         return _ask_back(message, Dependence(Pointer.FRAGMENT, words), ())
     return Understood(without_lead(message))

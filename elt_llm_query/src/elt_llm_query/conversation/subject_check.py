@@ -26,6 +26,7 @@ NOT_SURE = (
     "It is not certain enough that what was found answers this after the question "
     "before. Ask in full."
 )
+NOT_SURE_ALONE = "It is not certain enough that what was found answers this."
 OTHER_SUBJECT = (
     "The question does not say whether it is about {subject}, and what was found is "
     "about something else. Name what it is about."
@@ -59,7 +60,7 @@ class SubjectCheck:
         if part.subject and not self._is_about(result, part):
             return NO_SUBJECT.format(subject=part.subject), ""
         if self._is_unsure(part, result):
-            return NOT_SURE, ""
+            return (NOT_SURE if part.subject else NOT_SURE_ALONE), ""
         subject = "" if part.subject else self._left_subject(part.question, result)
         return (
             (OTHER_SUBJECT.format(subject=subject), part.question)

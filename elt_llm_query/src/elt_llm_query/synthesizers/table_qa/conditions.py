@@ -18,7 +18,9 @@ from elt_llm_query.analysis.lexicon import STOP_WORDS
 from elt_llm_query.analysis.stems import stem, words
 from elt_llm_query.analysis.term_match import match
 from elt_llm_query.synthesizers.table_qa.planner import (
+    PERIODS,
     TableWords,
+    header_stems,
     remove_brackets,
     stems_in,
 )
@@ -54,8 +56,14 @@ _NOT = frozenset(
 )
 _NONE_OF = frozenset(["no", "without", "lack", "lacks", "lacking"])
 _WITH = frozenset(["have", "has", "had", "with", "having"])
-_YES = frozenset(["yes", "y", "true", "x", "✓", "✔", "☑"])
-_NO = frozenset(["no", "n", "false", "✗", "✘", "☐"])
+_YES = frozenset(["yes", "ja", "si", "sí", "y", "true", "x", "✓", "✔", "☑"])
+_NO = frozenset(["no", "nein", "n", "false", "✗", "✘", "☐"])
+_STATES = frozenset(["up", "down", "on", "off"])
+_ZERO = re.compile(r"0+(?:[.,]0+)?")
+# A cell that begins so may say that there is nothing: "No - expired".
+_DENIES = re.compile(
+    r"(?:no|not|none|nil|nein|kein\w*|nicht|sin|ning[u\u00fa]n\w*)\b", re.IGNORECASE
+)
 _SHORT = 2  # characters; a shorter value counts only next to its header
 
 
@@ -128,7 +136,8 @@ def find_conditions(
         verbs: Stems that may stand between a "not" and its value.
 
     Returns:
-        The conditions, all of which a row must meet; None if they are in doubt.
+        The conditions, all of which a row must meet unless they `are_in_doubt`; None
+        if what one of them means is in doubt.
     """
     phrases = _choose_phrases(list(_value_phrases(tokens, table)), tokens, table)
     if phrases is None:
@@ -140,11 +149,42 @@ def find_conditions(
             return None
         conditions.append(condition)
     conditions += _header_conditions(tokens, table, verbs, {*phrases})
-    if any(c.negated for c in conditions) and len(conditions) > 1:
-        return None  # "not electric in Leeds": it is unknown what is negated
-    if "or" in tokens.lower and len(conditions) > 1:
-        return None
     return conditions
+
+
+def are_in_doubt(conditions: Sequence[CellCondition], tokens: QuestionTokens) -> bool:
+    """Return True if several conditions need not all be met.
+
+    "Electric or sold before 2018" is met by one; in "not electric in Leeds" it is
+    unknown what is negated.
+    """
+    if len(conditions) < 2:  # noqa: PLR2004 - one alone is met
+        return False
+    return "or" in tokens.lower or any(c.negated for c in conditions)
+
+
+def leaves_out_value(tokens: QuestionTokens, table: TableWords) -> bool:
+    """Return True if a word that is left may be a value that is also a stop word.
+
+    Such as "IT" or "May", written as in the table, or "down" in any case.
+    """
+    relation = table.relation
+    values = {
+        tuple(named)
+        for column in range(len(relation.columns))
+        for value in _distinct_texts(relation, column)
+        if value.casefold().strip() not in _YES | _NO
+        and (named := words(value))
+        and all(w.lower() in STOP_WORDS for w in named)
+    }
+    values.add(("May",))  # a month without a year
+    states = _STATES & {value[0].lower() for value in values if len(value) == 1}
+    return any(
+        tokens.lower[i] in states
+        or any(tuple(tokens.words[i : i + len(value)]) == value for value in values)
+        for i in range(len(tokens.words))
+        if i not in tokens.used
+    )
 
 
 @dataclass(frozen=True)
@@ -257,13 +297,24 @@ def _to_condition(
     values = {stems_in(p.value) for p in phrases}
     named = dict.fromkeys(p.value for p in phrases)
     cells = _cells_of(table.relation, column)
+    parts = [n for n, text in cells.items() if _has_part(stems_in(text), values)]
+    if not table.sums.issuperset(parts):
+        return None  # "German, French" beside "German"
     same = {n for n, text in cells.items() if stems_in(text) in values}
     empty = frozenset(n for n, text in cells.items() if nothing(text))
     wording = f"is {'not ' if negation is not None else ''}{' or '.join(named)}"
     if negation is None:
-        return CellCondition(column, frozenset(same), wording)
+        return CellCondition(column, frozenset(same), wording, empty)
     others = frozenset({*cells} - same - empty)
     return CellCondition(column, others, wording, empty, negated=True)
+
+
+def _has_part(cell: tuple[str, ...], values: Iterable[tuple[str, ...]]) -> bool:
+    """Return True if a value, but not the whole cell, is one of these."""
+    if cell in values:
+        return False
+    joined = f" {' '.join(cell)} "
+    return any(f" {' '.join(value)} " in joined for value in values)
 
 
 def _cells_of(relation: Relation, column: int) -> dict[int, str]:
@@ -279,14 +330,10 @@ def _header_conditions(
     taken: set[int],
 ) -> Iterator[CellCondition]:
     """Return conditions on columns of yes and no, and on empty cells."""
-    for column, header in enumerate(table.relation.columns):
+    for column in range(len(table.relation.columns)):
         if column == table.relation.labels or column in taken:
             continue
-        named = frozenset(
-            stem(w)
-            for w in words(remove_brackets(header.header))
-            if w.lower() not in STOP_WORDS
-        )
+        named = frozenset(header_stems(table, column))
         places = [i for i in tokens.content() if match(tokens.stems[i], named)]
         present = frozenset(tokens.stems[i] for i in places)
         if not named or not all(match(s, present) for s in named):
@@ -338,17 +385,17 @@ def _empty_or_filled(
     if before < 0:
         return None
     none = frozenset(n for n, t in cells.items() if nothing(t) or says_none(t))
+    zero = frozenset(n for n, t in cells.items() if _ZERO.fullmatch(t.strip()))
+    denying = frozenset(n for n, t in cells.items() if _DENIES.match(t.strip())) - none
     if tokens.lower[before] in _NONE_OF:
         tokens.used.update([before, *places])
-        zero = frozenset(
-            n for n, t in cells.items() if re.fullmatch(r"0+(?:[.,]0+)?", t)
-        )
         if zero:  # "no defects" is a zero; beside it an empty cell tells nothing
-            return CellCondition(column, zero, "is 0", none, negated=True)
+            unknown = none | denying
+            return CellCondition(column, zero, "is 0", unknown, negated=True)
         texts = {cells[n] for n in none if cells[n].strip()}
         empty = {"empty"} if any(not cells[n].strip() for n in none) else set()
         wording = f"is {' or '.join(sorted(texts | empty))}"
-        return CellCondition(column, none, wording, negated=True)
+        return CellCondition(column, none, wording, denying, negated=True)
     article = tokens.lower[places[0] - 1] in {"a", "an", "any"}
     if (
         tokens.lower[before] in _WITH
@@ -356,7 +403,10 @@ def _empty_or_filled(
         and places[-1] - places[0] < len(places)
     ):
         tokens.used.update(places)
-        return CellCondition(column, frozenset({*cells} - none), "is filled")
+        filled = frozenset({*cells} - none)
+        if filled & (zero | denying):  # filled with "none": no row is certain
+            filled = frozenset()
+        return CellCondition(column, filled, "is filled")
     return None
 
 
@@ -365,13 +415,18 @@ def date_condition(
 ) -> CellCondition | None:
     """Return the condition on the column of dates that the question means.
 
-    It is the only one, or the only one whose header the question names.
+    It is the only one whose header the question names, or the only one of the table if
+    its header says no more than "Date".
     """
     relation = table.relation
     columns = [c for c, one in enumerate(relation.columns) if one.kind is Kind.DATE]
     headed = [c for c in columns if _is_headed(tokens, table, c)]
-    chosen = headed or columns
-    if len(chosen) != 1:
+    bare_header = all(header_stems(table, c) <= PERIODS for c in columns)
+    chosen = headed or (columns if bare_header else [])
+    # "The cost in 2020" is in a column "Cost 2020".
+    year = dates.first[:4]
+    in_header = any(year in one.header for one in relation.columns)
+    if len(chosen) != 1 or (in_header and not dates.compared):
         return None
     column = chosen[0]
     tokens.used.update(

@@ -21,9 +21,17 @@ from elt_llm_query.analysis.term_match import Vocabulary, match, vocabulary
 
 FEWEST = 2  # rows or columns that are compared
 
+# English, and totals in German and Spanish.
 TOTALS = frozenset(
-    map(stem, words("total subtotal sum overall average mean all combined"))
+    map(
+        stem,
+        words(
+            "total subtotal sum overall average mean all combined gesamt insgesamt "
+            "gesamtsumme summe zwischensumme suma totales"
+        ),
+    )
 )
+_SUM_SIGNS = frozenset("\u2211\u03a3")
 _NAME = 3  # letters; shorter words are not looked up in file names
 
 
@@ -84,7 +92,9 @@ class TableWords:
     def totals(self) -> frozenset[int]:
         """Return the numbers of the rows whose label marks a total."""
         return frozenset(
-            n for n, label in enumerate(self.labels, start=1) if TOTALS & {*label}
+            row.n
+            for row, label in zip(self.relation.rows, self.labels, strict=True)
+            if TOTALS & {*label} or row.label.strip() in _SUM_SIGNS
         )
 
     @cached_property
@@ -195,7 +205,7 @@ def _needs_selection(wanted: TableQuestion, table: TableWords) -> bool:
     grouped = [
         c
         for c, column in enumerate(relation.columns)
-        if subject and subject == _telling(table, c) and column.kind is Kind.TEXT
+        if subject and subject == header_stems(table, c) and column.kind is Kind.TEXT
     ]
     if grouped:
         return relation.labels not in grouped
@@ -218,16 +228,26 @@ def _is_in_header(dates: DateRange, table: TableWords) -> bool:
 def _is_of_another(
     wanted: TableQuestion, table: TableWords, column: int, over: frozenset[str]
 ) -> bool:
+    """Return True if the column is not what is asked; see `has_other_form`.
+
+    For "longest" the column itself must name the measure.
+    """
+    if wanted.measure and not match(wanted.measure, table.headers[column]):
+        return True
+    return has_other_form(wanted.text, table, column, over)
+
+
+def has_other_form(
+    question: str, table: TableWords, column: int, over: frozenset[str]
+) -> bool:
     """Return True if the column has another form of the word before the noun.
 
     "Opening hours" are not in a column "Opens", whatever the title is; "male rates" are
-    in one "Males". For "longest" the column itself must name the measure.
+    in one "Males". `over` are stems of the question that are in the title.
     """
     header = table.headers[column]
-    if wanted.measure and not match(wanted.measure, header):
-        return True
     plain = {_plain(w) for w in words(table.relation.columns[column].header)}
-    asked = [*words(wanted.text), ""]
+    asked = [*words(question), ""]
     return any(
         match(stem(one), header) and _plain(one) not in plain
         for one, noun, after in zip(asked, asked[1:], asked[2:], strict=False)
@@ -328,7 +348,7 @@ def _are_apart(
 
 def _is_period(table: TableWords, column: int) -> bool:
     """Return True for a column with the year or other period of a row."""
-    header = _telling(table, column)
+    header = header_stems(table, column)
     return bool(header) and header <= PERIODS
 
 
@@ -399,14 +419,14 @@ def _columns(
     best = max(scores.values(), default=0)
     best_columns = [c for c, score in scores.items() if score == best]
     if len(best_columns) > 1 and best:
-        exact = [c for c in best_columns if len(_telling(table, c)) <= best]
+        exact = [c for c in best_columns if len(header_stems(table, c)) <= best]
         best_columns = exact if len(exact) == 1 else best_columns
     if wanted.ask is Ask.COUNT and not wanted.limit and not best:
         return best_columns[:1]
     return best_columns
 
 
-def _telling(table: TableWords, column: int) -> set[str]:
+def header_stems(table: TableWords, column: int) -> set[str]:
     """Return the stems of a header without stop words and text in brackets."""
     header = words(remove_brackets(table.relation.columns[column].header))
     return {stem(w) for w in header if w.lower() not in STOP_WORDS}

@@ -24,15 +24,19 @@ from elt_llm_query.analysis.term_match import match
 from elt_llm_query.synthesizers.table_qa.conditions import (
     CellCondition,
     QuestionTokens,
+    are_in_doubt,
     date_condition,
     find_conditions,
+    leaves_out_value,
 )
 from elt_llm_query.synthesizers.table_qa.planner import (
     FEWEST,
     PERIODS,
     TableWords,
     has_data,
+    has_other_form,
     has_sections,
+    header_stems,
     remove_brackets,
 )
 
@@ -71,6 +75,8 @@ _PLAIN = frozenset(
         ),
     )
 )
+_DIFFERENT = frozenset(["different", "distinct", "separate", "various"])
+_PLURAL = re.compile(r"(?:[^su\W]s|people|children|men|women|staff)$", re.IGNORECASE)
 # Words that change what is asked; without a condition for them the answer is in doubt.
 _OPERATORS = frozenset(
     [
@@ -170,6 +176,8 @@ def plan_selection(  # noqa: PLR0911 - each is a reason to step aside
         if condition is None:
             return None
         conditions.append(condition)
+    if are_in_doubt(conditions, tokens) or leaves_out_value(tokens, table):
+        return None
     if tokens.left_negations() or _has_operators(tokens, ask):
         return None
     return _SelectionPlanner(tokens, table, ask, tuple(conditions)).plan()
@@ -269,8 +277,7 @@ class _SelectionPlanner:
         return columns[0] if len(columns) == 1 else None
 
     def _telling(self, column: int) -> set[str]:
-        header = words(remove_brackets(self._relation.columns[column].header))
-        return {stem(w) for w in header if w.lower() not in STOP_WORDS}
+        return header_stems(self._table, column)
 
     def _plan_rows(  # noqa: PLR0911 - each is a reason to step aside
         self,
@@ -305,8 +312,18 @@ class _SelectionPlanner:
             counts = one.kind is Kind.INTEGER and one.unit not in _MONEY | {"%"}
             if self._ask is not Ask.COUNT or not counts:
                 return None
-            return self._selection(column, ask=Ask.SUM)
+            if _DIFFERENT.isdisjoint(self._tokens.lower):
+                many = self._is_plural(column, noun)
+                return self._selection(column, ask=Ask.SUM) if many else None
         return self._selection(column, values=True)
+
+    def _is_plural(self, column: int, noun: Sequence[str]) -> bool:
+        """Return True if the noun is plural in the header: "Goals", not "Grade".
+
+        A number of a column with a singular header is no number of things.
+        """
+        header = words(remove_brackets(self._relation.columns[column].header))
+        return any(stem(w) in noun and _PLURAL.search(w) for w in header)
 
     def _asked_person(self, left: Sequence[int]) -> tuple[int | None, list[int]]:
         """Return the column of "who inspected" or "who was the inspector"."""
@@ -346,7 +363,12 @@ class _SelectionPlanner:
         label = self._telling(self._relation.labels)
         rows = all(match(s, self._table.title) for s in named)
         rows |= bool(label & _PERSONS) and {*named} <= _PERSONS
-        if kinds is not Kind.TEXT or not named or not rows or self._conditions:
+        # "The most vehicles" may be the highest number in a column "Vehicles".
+        others = {*range(len(self._table.headers))} - {column, self._relation.labels}
+        counted = any(match(s, self._table.headers[c]) for c in others for s in named)
+        if kinds is not Kind.TEXT or not named or not rows or counted:
+            return None
+        if self._conditions:
             return None
         return self._selection(column, values=True)
 
@@ -359,6 +381,9 @@ class _SelectionPlanner:
             everything = sorted({*left, *self._noun()})
         column = self._target(everything)
         if column is None or not self._covers(everything, column):
+            return None
+        over = frozenset(s for s in self._tokens.stems if match(s, self._table.title))
+        if has_other_form(self._tokens.text, self._table, column, over):
             return None
         labels = self._relation.labels
         if all(c.column == labels for c in self._conditions):
