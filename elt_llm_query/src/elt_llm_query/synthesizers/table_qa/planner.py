@@ -228,26 +228,16 @@ def _is_in_header(dates: DateRange, table: TableWords) -> bool:
 def _is_of_another(
     wanted: TableQuestion, table: TableWords, column: int, over: frozenset[str]
 ) -> bool:
-    """Return True if the column is not what is asked; see `has_other_form`.
-
-    For "longest" the column itself must name the measure.
-    """
-    if wanted.measure and not match(wanted.measure, table.headers[column]):
-        return True
-    return has_other_form(wanted.text, table, column, over)
-
-
-def has_other_form(
-    question: str, table: TableWords, column: int, over: frozenset[str]
-) -> bool:
     """Return True if the column has another form of the word before the noun.
 
     "Opening hours" are not in a column "Opens", whatever the title is; "male rates" are
-    in one "Males". `over` are stems of the question that are in the title.
+    in one "Males". For "longest" the column itself must name the measure.
     """
     header = table.headers[column]
+    if wanted.measure and not match(wanted.measure, header):
+        return True
     plain = {_plain(w) for w in words(table.relation.columns[column].header)}
-    asked = [*words(question), ""]
+    asked = [*words(wanted.text), ""]
     return any(
         match(stem(one), header) and _plain(one) not in plain
         for one, noun, after in zip(asked, asked[1:], asked[2:], strict=False)

@@ -34,7 +34,6 @@ from elt_llm_query.synthesizers.table_qa.planner import (
     PERIODS,
     TableWords,
     has_data,
-    has_other_form,
     has_sections,
     header_stems,
     remove_brackets,
@@ -279,7 +278,7 @@ class _SelectionPlanner:
     def _telling(self, column: int) -> set[str]:
         return header_stems(self._table, column)
 
-    def _plan_rows(  # noqa: PLR0911 - each is a reason to step aside
+    def _plan_rows(
         self,
         left: Sequence[int],
         noun: Sequence[str],
@@ -304,6 +303,10 @@ class _SelectionPlanner:
             return (
                 self._selection(None, subject) if self._conditions or counted else None
             )
+        return self._plan_values(column, noun)
+
+    def _plan_values(self, column: int, noun: Sequence[str]) -> RowSelection | None:
+        """Plan a list, count or sum of the values of a column."""
         negated = any(c.negated for c in self._conditions)
         if negated:  # a depot without electric vehicles is none of the other rows
             return None
@@ -381,9 +384,6 @@ class _SelectionPlanner:
             everything = sorted({*left, *self._noun()})
         column = self._target(everything)
         if column is None or not self._covers(everything, column):
-            return None
-        over = frozenset(s for s in self._tokens.stems if match(s, self._table.title))
-        if has_other_form(self._tokens.text, self._table, column, over):
             return None
         labels = self._relation.labels
         if all(c.column == labels for c in self._conditions):
