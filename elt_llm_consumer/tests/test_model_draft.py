@@ -113,28 +113,6 @@ def test_a_short_form_is_another_name_of_its_long_form(context, models):
     assert board["evidence"]
 
 
-def test_a_short_form_of_two_things_is_evidence_for_neither(
-    context, models, store, make, add
-):
-    rule = "The CAP must decide within ten days."
-    first = f"# 1 Appeals\nThe Central Appeals Panel (CAP) hears appeals.\n{rule}"
-    second = "# 1 Doors\nThe Common Access Point (CAP) is a door of the port."
-
-    def rules() -> dict[str, list[str]]:
-        job = JOBS.load("model_draft", {"collections": ("harbour",), "fresh": True})
-        report = job.build(models)(context)
-        content = json.loads(Path(report.files["model_json"]).read_text())
-        return {
-            row["name"]: [one["quote"] for one in row["governance_rules"]]
-            for row in content["entities"]
-        }
-
-    add(store, "harbour", make(first, "Appeals"))
-    assert rules() == {"Central Appeals Panel": [rule]}
-    add(store, "harbour", make(second, "Doors"))
-    assert rules() == {"Central Appeals Panel": [], "Common Access Point": []}
-
-
 def test_a_second_run_reuses_everything_and_changes_no_byte(draft):
     first, _ = draft()
     before = {name: Path(path).read_bytes() for name, path in first.files.items()}

@@ -134,23 +134,6 @@ def test_a_concept_that_nothing_names_gets_the_nearest_passages(
     assert job.build(models)(context).counts["passages"] == 4
 
 
-def test_an_alias_that_the_handbook_spells_out_otherwise_is_no_mention(
-    context, models, store, make, add, tmp_path
-):
-    text = """# 1 Doors
-The Common Access Point (CAP) is a door of the port.
-The CAP is closed at night.
-The Central Appeals Panel hears appeals."""
-    add(store, "port", make(text, "Port"))
-    aliases = tmp_path / "aliases.yaml"
-    aliases.write_text("central appeals panel: [CAP]\ncommon access point: [CAP]\n")
-    passages = {}
-    for concept in ("Central Appeals Panel", "Common Access Point"):
-        job = ConceptJob(collections=("port",), concept=concept, aliases=aliases)
-        passages[concept] = job.build(models)(context).counts["passages"]
-    assert passages == {"Central Appeals Panel": 1, "Common Access Point": 2}
-
-
 def test_lists_and_files_are_written_for_other_packages(context, models, tmp_path):
     TopicsJob(**GIVEN, topics=("rules",)).build(models)(context)
     TopicListJob(**GIVEN, output=tmp_path / "t.json").build(models)(context)

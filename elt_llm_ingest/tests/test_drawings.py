@@ -169,4 +169,4 @@ def test_an_inventory_in_csv_is_one_and_keeps_its_columns(reading):
     assert target.collection == "fa_documents"
     assert target.document.sidecars == document.sidecars
     (plain,) = reading.parse(Path("prices.csv"), b"id,name,price\n1,Rope,3\n2,Sail,9\n")
-    assert plain.sidecars == ()
+    assert [sidecar.kind for sidecar in plain.sidecars] == ["unread_sheet"]

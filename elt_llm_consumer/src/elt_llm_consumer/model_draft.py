@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 import yaml
 from typing_extensions import override
 
-from elt_llm_consumer.alias_senses import find_other_senses
 from elt_llm_consumer.batch import WorkItem, run_items
 from elt_llm_consumer.catalog_files import draw_mermaid, list_places, name_place
 from elt_llm_consumer.catalog_relations import TEXT_SOURCE, find_stated_relations
@@ -189,10 +188,7 @@ class ModelDraft:
     @cached_property
     def _mentions(self) -> MentionIndex:
         terms = [entry.term for entry in self._handbook.entries]
-        entries = self._handbook.entries
-        senses = find_other_senses(self.names, self._aliases, entries)
-        passages = self._handbook.passages
-        return MentionIndex(passages, self.names, self._aliases, terms, senses)
+        return MentionIndex(self._handbook.passages, self.names, self._aliases, terms)
 
     @cached_property
     def _broader(self) -> dict[str, set[str]]:

@@ -8,11 +8,9 @@ from typing import Any
 from pydantic import Field
 from typing_extensions import override
 
-from elt_llm_consumer.alias_senses import find_other_senses
 from elt_llm_consumer.batch import BatchResult
-from elt_llm_consumer.corpus import Handbook, HandbookPassage
-from elt_llm_consumer.definitions.terms import variants
-from elt_llm_consumer.linking.mentions import EntityMention, MentionIndex
+from elt_llm_consumer.corpus import HandbookPassage
+from elt_llm_consumer.linking.mentions import MentionIndex
 from elt_llm_consumer.linking.model_entities import read_aliases
 from elt_llm_consumer.writing.part_writer import PartRequest
 from elt_llm_consumer.writing.report_job import count_parts
@@ -175,7 +173,7 @@ class ConceptJob(WritingJob):
         authoring = Authoring(self, context, models)
         aliases = read_aliases(self.aliases or context.config.consumer.aliases)
         passages = authoring.handbook.passages
-        mentions = self._find_mentions(authoring.handbook, aliases)
+        mentions = MentionIndex(passages, [self.concept], aliases).of(self.concept)
         mentioned = [passages[n] for n in dict.fromkeys(m.number for m in mentions)]
         nearest = not mentioned
         if nearest:
@@ -201,17 +199,6 @@ class ConceptJob(WritingJob):
         report = _report("concept", batch, [text])
         counts = {**report.counts, "passages": len(mentioned)}
         return authoring.publish(report.model_copy(update={"counts": counts}), [text])
-
-    def _find_mentions(
-        self, handbook: Handbook, aliases: Mapping[str, Sequence[str]]
-    ) -> list[EntityMention]:
-        """Return mentions of the concept, without aliases in another sense."""
-        names = [self.concept]
-        named = variants(self.concept, aliases)  # most concepts have no aliases
-        entries = handbook.entries if named else ()
-        senses = find_other_senses(names, aliases, entries)
-        index = MentionIndex(handbook.passages, names, aliases, other_senses=senses)
-        return index.of(self.concept)
 
     def _nearest(
         self, authoring: Authoring, context: JobContext, models: Models
