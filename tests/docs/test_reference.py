@@ -34,6 +34,40 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert not missing
 
 
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", t.lower()).replace(" ", "-") for t in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_links_to_a_section_name_a_heading(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)#\s:]*(?:\.md)?)#([^)\s]+)\)", text)
+    missing = [
+        f"{target}#{section}"
+        for target, section in links
+        if section not in anchors(page.parent / target if target else page)
+    ]
+    assert not missing
+
+
+def test_comments_name_headings_of_the_measurements() -> None:
+    measurements = ROOT / "docs" / "explanation" / "measurements"
+    missing = []
+    for file in ROOT.glob("elt_llm_*/src/**/*.py"):
+        text = re.sub(r"\s+(# )?", " ", file.read_text(encoding="utf-8"))
+        for name in re.findall(r"measurements/([\w-]+\.md)", text):
+            assert (measurements / name).exists(), f"{file}: {name}"
+        for title, name in re.findall(r'"([^"]+)" in measurements/([\w-]+\.md)', text):
+            headings = (measurements / name).read_text(encoding="utf-8")
+            if f"# {title}\n" not in headings:
+                missing.append(f"{file}: {title}")
+        if re.search(r"(?<!/)\bmeasurements\.md", text):
+            missing.append(f"{file}: names no page")
+    assert not missing
+
+
 def test_the_readme_shows_the_two_commands() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "uv run elt-llm demo" in text

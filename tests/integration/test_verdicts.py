@@ -4,8 +4,8 @@ import pytest
 
 import verdicts
 
-# A little worse than was measured, see "Verdicts" in measurements.md: statements near
-# the words of their sources, and free paraphrases, most of which are refused.
+# A little worse than was measured, see "Verdicts" in measurements/proof.md: statements
+# near the words of their sources, and free paraphrases, most of which are refused.
 FLOORS = {
     ("development", "near"): (0.87, 0.02),
     ("held_out", "near"): (0.79, 0.03),

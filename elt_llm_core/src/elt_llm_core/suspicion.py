@@ -2,8 +2,8 @@
 
 A document is read and quoted unchanged. A passage that was written for a model is
 marked from ingest to the citation, so that the readers of an answer know. The patterns
-are short phrases that ordinary documents do not contain; measurements.md has their
-false-positive rate.
+are short phrases that ordinary documents do not contain; "Suspicious passages" in
+measurements/proof.md has their false-positive rate.
 """
 
 import json

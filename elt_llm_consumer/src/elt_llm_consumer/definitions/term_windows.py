@@ -1,7 +1,8 @@
 """Features of the words beside a term: "A mooring *is a* place", "*called a* mooring".
 
 Each neighbour is one of some twenty kinds of word. Of labelled candidates of documents
-that the weights have not seen, they raise average precision (measurements.md).
+that the weights have not seen, they raise average precision ("Glossaries" in
+measurements/catalogue.md).
 """
 
 import re

@@ -16,7 +16,7 @@ from elt_llm_consumer.definitions.definition_records import Excerpt, TextUnit
 from elt_llm_consumer.definitions.terms import fold_all, fold_word
 from elt_llm_core.records import Record
 
-# Set by judging a hundred rows by hand before and after (see measurements.md).
+# Set by judging a hundred rows by hand before and after (measurements/reading.md).
 FEWEST_USES = 3
 _FEWEST_UNIQUE, _FEWEST_UNIQUE_WORD = 4, 8  # uses of a name that only takes "the"
 _MOST_ADJECTIVE = 0.8  # share of uses before a noun: "English" in "an English text"

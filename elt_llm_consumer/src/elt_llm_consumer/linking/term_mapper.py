@@ -45,7 +45,8 @@ WEIGHTS = "mapping_weights.json"
 NOT_MAPPED = "Not mapped: no entity has this name or alias"
 OTHER_SENSE = "Not mapped: ambiguous, the name fits but the description does not"
 # On models that the weights had not seen, 267 of 278 pairs above it were the same
-# thing, and 29 were missed; at .5 274 of 291, at .7 255 of 260 (measurements.md).
+# thing, and 29 were missed; at .5 274 of 291, at .7 255 of 260 ("Terms and entities" in
+# measurements/catalogue.md).
 SAME = 0.6
 RELATED = 0.2  # listed for the reviewer: of ten such pairs about three are the same
 MARGIN = 0.1  # of namesakes; between two that fit so alike a person decides

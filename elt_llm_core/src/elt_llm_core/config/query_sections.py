@@ -199,7 +199,7 @@ class ConversationSection(Section):
     )
     # The probability below which an answer to a single question says that it is not
     # certain (`ExtractiveOptions.certain`); see "Follow-ups without a model" in
-    # measurements.md.
+    # measurements/conversations.md.
     sure: float = Field(
         default=0.6,
         ge=0,

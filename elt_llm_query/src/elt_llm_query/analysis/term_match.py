@@ -19,7 +19,7 @@ Layers = Sequence[tuple[Vocabulary, float]]
 # A listed synonym counts nearly as much as the word; a word with the same root may have
 # another meaning ("policy", "police"), so it alone is not enough.
 SYNONYM, ROOT = 0.85, 0.5
-# Set by hand; what each does: docs/explanation/measurements.md, "Thresholds".
+# Set by hand; what each does: "Thresholds" in measurements/answer-choice.md.
 EVERYWHERE = 0.4  # share of the weight of a word that every source contains
 WORDS_BETWEEN = 10  # between the terms: this many halve their closeness
 ROOT_LENGTH = 5

@@ -11,7 +11,7 @@ from elt_llm_query.grounding.claim_words import PassageWords, Token, WordRole
 
 # Maximum distance in content words between neighbours. It is shorter for numbers and
 # names: "10 days ... 20 days" differ by what they measure. Both were chosen on
-# generated claims, see "Claims" in measurements.md.
+# generated claims, see "Claims" in measurements/proof.md.
 NEAR = 5
 CLOSE = 2
 _PARTICLES = frozenset({"off"})  # "switches off the light", "the light is switched off"

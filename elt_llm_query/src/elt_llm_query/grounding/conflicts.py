@@ -31,7 +31,7 @@ from elt_llm_query.grounding.statement_lookup import ClaimMatch
 MOST = 3  # conflicts shown for an answer; readers find more in the documents
 # Share of the longer sentence's words that the shorter one has; the shorter one may
 # have no other words, which would name another thing. Chosen on planted paragraphs, see
-# "Conflicts" in measurements.md.
+# "Conflicts" in measurements/proof.md.
 SAME_MATTER = 0.66
 SAME_WORDS = 0.85
 # Share of the longer one's stems, stop words included, that the other has unchanged.

@@ -133,8 +133,8 @@ def _order_by_likeness(
     """Return the stretches by similarity, with the words and the source's rank.
 
     How well the likest answer is added. The weights were chosen among a few on
-    questions of our own (measurements.md); those of words and rank change the count of
-    shown answers by at most 5 of 174.
+    questions of our own ("What a refusal shows" in measurements/answers.md); those of
+    words and rank change the count of shown answers by at most 6 of 174.
     """
     alike = compare.likeness([one.sentence for one in stretches])
     most = max([*counts, 1])

@@ -55,7 +55,7 @@ _TITLE_WORD = 4  # letters; titles capitalise words of this length
 AROUND = 3  # sentences on either side that may name its subject
 # Weight of a word by its position. A heading names the subject nearly as reliably as
 # the sentence; beyond the neighbours a source may have changed the subject. Set by
-# hand; see docs/explanation/measurements.md, "Thresholds".
+# hand; see "Thresholds" in measurements/answer-choice.md.
 OWN, HEADING, NEIGHBOUR, REST = 1.0, 0.9, 0.6, 0.4
 
 

@@ -40,7 +40,8 @@ _WORD = re.compile(r"[\w'\u2019]+")
 # hand.
 _REPEATS = 0.6
 # Log odds of the sentence reader beyond these are as good as these: without the limits
-# the scorer is no better on questions that it was not fitted on (measurements.md).
+# the scorer is no better on questions that it was not fitted on
+# ("A sentence reader" in measurements/answer-choice.md).
 LEAST_READ, MOST_READ = -4.0, 6.0
 
 

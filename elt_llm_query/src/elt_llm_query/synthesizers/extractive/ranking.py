@@ -17,8 +17,8 @@ from elt_llm_query.synthesizers.extractive.constraints import UNCOUNTED
 
 # Share of the best rank that a further sentence must reach: one good sentence is an
 # answer, and a second one must be about as good. Set by hand. The effects of halving
-# and doubling this and the other thresholds: docs/explanation/measurements.md,
-# "Thresholds".
+# and doubling this and the other thresholds: "Thresholds" in
+# measurements/answer-choice.md.
 CLOSE = 0.92
 # The same for sentences: of those half as probable, about every second one was marked
 # as an answer.

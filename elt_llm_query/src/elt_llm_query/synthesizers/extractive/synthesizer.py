@@ -151,8 +151,9 @@ class ExtractiveOptions(Strategy[BaseSynthesizer]):
         le=1,
         description="the same where its source lacks a word of the question",
     )
-    # Of a reviewer's 128 questions, 17 of 26 wrong answers were below these two, and 7
-    # of 60 right ones; see "How sure an answer has to be" in measurements.md.
+    # Of an outside reader's 128 questions, 17 of 26 wrong answers were below these two,
+    # and 7 of 60 right ones; see "How sure an answer has to be" in
+    # measurements/answers.md.
     certain: float = Field(
         default=0.6,
         ge=0,
