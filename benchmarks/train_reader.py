@@ -17,7 +17,8 @@ the scorer again: `answer_scorer.py --write`). Takes about half an hour on two c
 import argparse
 import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -253,26 +254,43 @@ def shuffle_forever(items: Sequence[Any], chance: random.Random) -> Iterator[Any
         yield from chance.sample(items, len(items))
 
 
-def train(material: Material, held_out: Material) -> Reader:
-    """Return the trained model; prints how it judges what is left out."""
-    torch.manual_seed(SEED)
-    chance, model = random.Random(SEED), Reader()  # noqa: S311 - an order, no secret
+def optimise(
+    model: Reader, batches: Iterator[Any], steps: int, rate: float, warm: float
+) -> Iterator[int]:
+    """Train a model on batches of questions, and yield the number of each step made.
+
+    Args:
+        model: The model, which is changed.
+        batches: The questions of each step.
+        steps: How many there are.
+        rate: The highest rate of learning.
+        warm: The share of the steps in which the rate rises; then it falls.
+    """
     weights = [one for one in model.parameters() if one.requires_grad]
-    optimiser = torch.optim.AdamW(weights, lr=RATE, weight_decay=DECAY)
-    steps = int(EPOCHS * len(material.questions) / QUESTIONS)
-    warm = max(int(WARM * steps), 1)
+    optimiser = torch.optim.AdamW(weights, lr=rate, weight_decay=DECAY)
+    rising = max(int(warm * steps), 1)
     rise_and_fall = torch.optim.lr_scheduler.LambdaLR(
         optimiser,
-        lambda step: min((step + 1) / warm, max(0.02, (steps - step) / (steps - warm))),
+        lambda at: min((at + 1) / rising, max(0.02, (steps - at) / (steps - rising))),
     )
-    questions = shuffle_forever(material.questions, chance)
     for step in range(1, steps + 1):
-        loss = question_loss(model, [next(questions) for _ in range(QUESTIONS)])
+        loss = question_loss(model, next(batches))
         optimiser.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(weights, 1.0)
         optimiser.step()
         rise_and_fall.step()
+        yield step
+
+
+def train(material: Material, held_out: Material) -> Reader:
+    """Return the trained model; prints how it judges what is left out."""
+    torch.manual_seed(SEED)
+    chance, model = random.Random(SEED), Reader()  # noqa: S311 - an order, no secret
+    steps = int(EPOCHS * len(material.questions) / QUESTIONS)
+    questions = shuffle_forever(material.questions, chance)
+    batches = iter(lambda: list(islice(questions, QUESTIONS)), [])
+    for step in optimise(model, batches, steps, RATE, WARM):
         if step % EVERY == 0 or step == steps:
             print(f"{step} of {steps}: {judge(model, held_out)}", flush=True)
     return model
@@ -305,6 +323,24 @@ def to_arrays(model: Reader) -> dict[str, np.ndarray]:
         elif name.partition(".")[0] in {"rank", "tok", "none", "mix"}:
             arrays[name] = numbers.reshape(-1)
     return arrays
+
+
+def read_reader(arrays: Mapping[str, np.ndarray]) -> Reader:
+    """Return the model with trained layers as they ship: the inverse of `to_arrays`."""
+    model, state = Reader(), dict[str, Tensor]()
+    for name, array in arrays.items():
+        first, *rest = name.split(".")
+        if not first.isdigit():
+            state[name] = torch.tensor(array)
+        elif rest[1] != "scale":
+            number = array
+            if rest[0] in MATRICES and rest[1] == "weight":
+                number = (array * arrays[f"{first}.{rest[0]}.scale"]).T
+            state[f"layers.{name}"] = torch.tensor(number)
+    own = model.state_dict()
+    shaped = {name: value.reshape(own[name].shape) for name, value in state.items()}
+    model.load_state_dict(shaped, strict=False)
+    return model
 
 
 def main() -> None:

@@ -1,18 +1,19 @@
 """Train the sentence reader further on questions on real documents.
 
     uv run --with torch python benchmarks/tune_reader.py --manuals FOLDER --root ROOT
-        [--cases FILE] [--left-out N] [--write FILE] [--threads N]
+        [--start FILE] [--cases FILE] [--left-out N] [--write FILE] [--threads N]
 
-`train_reader.py` trains it on documents that were written for it. Here it goes on with
-the candidates that the program itself finds for `manual_questions.tsv`, whose documents
-are in FOLDER: a question has to choose a right sentence, or none. A quarter of the
-steps are questions of the written documents, so that nothing is forgotten. The scorer
-is fitted on other documents (`answer_scorer.py`), so that it meets the scores of a
-reader that has not seen the question.
+`train_reader.py` trains it on documents that were written for it. Here the reader that
+it wrote to `--start`, or else the shipped one, goes on with the candidates that the
+program itself finds for `manual_questions.tsv`, whose documents are in FOLDER: a
+question has to choose a right sentence, or none. A quarter of the steps are questions
+of the written documents, so that nothing is forgotten. The scorer is fitted on other
+documents (`answer_scorer.py`), so that it meets the scores of a reader that has not
+seen the question.
 
-FILE keeps the cases, which take longer to find than to learn. `--left-out` does not
-train on every Nth collection, and prints how the reader judges those before and after.
-`--write` writes the layers as they ship.
+`--cases` keeps the cases, which take longer to find than to learn. `--left-out` does
+not train on every Nth collection, and prints how the reader judges those before and
+after. `--write` writes the layers as they ship.
 """
 
 import argparse
@@ -20,6 +21,7 @@ import random
 import time
 from collections.abc import Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -28,19 +30,18 @@ import torch
 from answer_cases import Group, find_groups, read_manuals
 from elt_llm_core.models.minilm import load_tokenizer
 from elt_llm_core.models.sentence_reader import (
-    MATRICES,
     join_pair,
     trained_arrays,
     without_number,
 )
 from train_reader import (
-    DECAY,
     QUESTIONS,
     SEED,
     Material,
     Pair,
     Reader,
-    question_loss,
+    optimise,
+    read_reader,
     shuffle_forever,
     to_arrays,
 )
@@ -78,51 +79,30 @@ def is_known(group: Group) -> bool:
     return bool(group.right.any()) or not group.answerable
 
 
-def shipped_reader() -> Reader:
-    """Return the reader with the layers that ship."""
-    arrays, model = trained_arrays(), Reader()
-    state: dict[str, torch.Tensor] = {}
-    for name, array in arrays.items():
-        first, *rest = name.split(".")
-        if not first.isdigit():
-            state[name] = torch.tensor(array)
-        elif rest[1] != "scale":
-            number = array
-            if rest[0] in MATRICES and rest[1] == "weight":
-                number = (array * arrays[f"{first}.{rest[0]}.scale"]).T
-            state[f"layers.{name}"] = torch.tensor(number)
-    own = model.state_dict()
-    model.load_state_dict(
-        {name: value.reshape(own[name].shape) for name, value in state.items()},
-        strict=False,
-    )
-    return model
+def read_start(file: Path | None) -> Reader:
+    """Return the reader to begin with: that of a file, or the shipped one."""
+    if file is None:
+        return read_reader(trained_arrays())
+    with np.load(file, allow_pickle=False) as arrays:
+        return read_reader(dict(arrays))
 
 
-def tune(questions: list[list[Pair]], repeated: list[list[Pair]]) -> Reader:
-    """Return the shipped reader, trained further."""
+def tune(
+    model: Reader, questions: Sequence[list[Pair]], repeated: Sequence[list[Pair]]
+) -> None:
+    """Train a reader further."""
     torch.manual_seed(SEED)
-    chance, model = random.Random(SEED), shipped_reader()  # noqa: S311 - an order
-    weights = [one for one in model.parameters() if one.requires_grad]
-    optimiser = torch.optim.AdamW(weights, lr=RATE, weight_decay=DECAY)
+    chance = random.Random(SEED)  # noqa: S311 - an order, no secret
     steps = int(PASSES * len(questions) / QUESTIONS / (1 - REPEATED))
-    warm = max(int(WARM * steps), 1)
-    rise_and_fall = torch.optim.lr_scheduler.LambdaLR(
-        optimiser,
-        lambda step: min((step + 1) / warm, max(0.02, (steps - step) / (steps - warm))),
-    )
     new, old = (shuffle_forever(one, chance) for one in (questions, repeated))
-    for step in range(1, steps + 1):
+
+    def draw() -> list[list[Pair]]:
         source = old if chance.random() < REPEATED else new
-        loss = question_loss(model, [next(source) for _ in range(QUESTIONS)])
-        optimiser.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(weights, 1.0)
-        optimiser.step()
-        rise_and_fall.step()
+        return list(islice(source, QUESTIONS))
+
+    for step in optimise(model, iter(draw, []), steps, RATE, WARM):
         if step % EVERY == 0:
             print(f"{step} of {steps}", flush=True)
-    return model
 
 
 @torch.no_grad()
@@ -161,6 +141,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--manuals", type=Path, required=True)
     parser.add_argument("--root", type=Path, required=True)
+    parser.add_argument("--start", type=Path, default=None)
     parser.add_argument("--cases", type=Path, default=None)
     parser.add_argument("--left-out", type=int, default=0)
     parser.add_argument("--write", type=Path, default=None)
@@ -176,10 +157,12 @@ def main() -> None:
     left = set(homes[:: options.left_out]) if options.left_out else set[str]()
     trained = [group for group in groups if group.home not in left]
     written = Material(split_documents()[0], plain=True).questions
-    model = tune(to_pairs(trained), written)
+    print(f"{len(trained)} of {len(every)} cases, {len(written)} written questions")
     kept = [group for group in groups if group.home in left]
-    pairs = to_pairs(kept)
-    report(kept, score(shipped_reader(), pairs), score(model, pairs))
+    pairs, model = to_pairs(kept), read_start(options.start)
+    before = score(model, pairs)
+    tune(model, to_pairs(trained), written)
+    report(kept, before, score(model, pairs))
     if options.write:
         np.savez_compressed(options.write, **to_arrays(model))
     print(f"{time.monotonic() - started:.0f} s")
