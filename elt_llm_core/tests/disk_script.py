@@ -18,7 +18,7 @@ from core_stores import SUBJECTS, new_document, put
 from elt_llm_core.errors import EltLlmError
 from elt_llm_core.store import Store
 from elt_llm_core.store.database import disk_space
-from elt_llm_core.store.database.reader import Database
+from elt_llm_core.store.database.document_rows import Database
 from elt_llm_core.store.index import publish
 from elt_llm_core.store.maintenance import backup
 from elt_llm_core.testing.fakes import HashEmbedding

@@ -22,7 +22,7 @@ from elt_llm_core.errors import (
 from elt_llm_core.results import DegradationKind
 from elt_llm_core.store import Store
 from elt_llm_core.store.database import disk_space
-from elt_llm_core.store.database.reader import Database
+from elt_llm_core.store.database.document_rows import Database
 from elt_llm_core.store.maintenance import backup
 from elt_llm_core.store.maintenance.restore import restore
 from elt_llm_core.testing.fakes import HashEmbedding

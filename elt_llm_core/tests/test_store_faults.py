@@ -16,7 +16,7 @@ from elt_llm_core.config.bm25 import DEFAULT
 from elt_llm_core.doctor.store import check_database
 from elt_llm_core.errors import GenerationError, UnusableDatabaseError
 from elt_llm_core.store import Store
-from elt_llm_core.store.database.reader import Database
+from elt_llm_core.store.database.document_rows import Database
 from elt_llm_core.store.index import publish
 from elt_llm_core.store.index.dense import DenseIndex
 from elt_llm_core.store.index.generation import Generation

@@ -14,7 +14,7 @@ import pytest
 from core_stores import new_document, put
 from elt_llm_core.errors import StoreError, StoreWriteError, UnusableDatabaseError
 from elt_llm_core.store import Store
-from elt_llm_core.store.database.reader import Database
+from elt_llm_core.store.database.document_rows import Database
 
 TRUTH = "truth.sqlite3"
 

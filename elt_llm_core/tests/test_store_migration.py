@@ -17,7 +17,7 @@ from core_stores import new_document, put
 from elt_llm_core.crash import VARIABLE, CrashPoint
 from elt_llm_core.errors import UnusableDatabaseError
 from elt_llm_core.store import Store
-from elt_llm_core.store.database.reader import Database
+from elt_llm_core.store.database.document_rows import Database
 from elt_llm_core.store.database.records import NORMAL_PRIORITY, SCHEMA_VERSION
 from elt_llm_core.store.maintenance.backup import backup_files
 from elt_llm_core.testing.fakes import HashEmbedding

@@ -20,7 +20,7 @@ from elt_llm_core.results import Citation, Span, Support
 from elt_llm_core.reviews.review_records import Proposal, ReviewChange, ReviewStatus
 from elt_llm_core.store import Store
 from elt_llm_core.store.database import codec
-from elt_llm_core.store.database.reader import Database
+from elt_llm_core.store.database.document_rows import Database
 from elt_llm_core.store.maintenance import backup
 from elt_llm_core.testing.fakes import HashEmbedding
 from elt_llm_core.versions import VersionKind

@@ -6,7 +6,7 @@ from core_stores import new_document, put
 from elt_llm_core import provenance
 from elt_llm_core.errors import EmbedError
 from elt_llm_core.store import NewDocument, Store
-from elt_llm_core.store.database.reader import Database
+from elt_llm_core.store.database.document_rows import Database
 from elt_llm_core.testing.fakes import HashEmbedding
 
 EMBEDDER = HashEmbedding()

@@ -15,7 +15,7 @@ from core_stores import new_document, open_files, put
 from elt_llm_core import provenance
 from elt_llm_core.errors import EmbedError, IngestError, StoreError, UsageError
 from elt_llm_core.store import NewDocument, Store
-from elt_llm_core.store.database.reader import Database
+from elt_llm_core.store.database.document_rows import Database
 from elt_llm_core.store.index.manifest import IndexFolder
 from elt_llm_core.store.index.publish import is_due
 from elt_llm_core.testing.fakes import HashEmbedding

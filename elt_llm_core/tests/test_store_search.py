@@ -13,7 +13,7 @@ from core_stores import SUBJECTS, new_document
 from elt_llm_core import provenance
 from elt_llm_core.language.tokens import tokenize
 from elt_llm_core.store import Collection, NewDocument, Store
-from elt_llm_core.store.database.reader import Database
+from elt_llm_core.store.database.document_rows import Database
 from elt_llm_core.store.index.delta import Delta
 from elt_llm_core.store.index.dense import DenseIndex
 from elt_llm_core.store.index.generation import Generation

@@ -12,13 +12,13 @@ from elt_llm_core.errors import UsageError
 from elt_llm_core.language.rule_numbers import canonical, is_within
 from elt_llm_core.models.embedder import as_counting
 from elt_llm_core.store import Store
+from elt_llm_core.store.database.document_rows import Database
 from elt_llm_core.store.database.filters import (
     FIXED,
     has_level,
     keep_known,
     where_clause,
 )
-from elt_llm_core.store.database.reader import Database
 from elt_llm_core.testing import HashEmbedding
 
 RULES = ("3.2", "3.2.1", "3.20", "9f", "9f4", "9fa", "Art. 5(2)", "Art. 51", "C12(a)")

@@ -9,7 +9,7 @@ from elt_llm_core import provenance
 from elt_llm_core.doctor.report import Level
 from elt_llm_core.doctor.store import check_suspicions
 from elt_llm_core.store import Store
-from elt_llm_core.store.database.reader import Database
+from elt_llm_core.store.database.document_rows import Database
 from elt_llm_core.suspicion import Suspicion, describe, find_suspicions
 
 FOR_MODELS = (

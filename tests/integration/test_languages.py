@@ -11,7 +11,7 @@ from elt_llm_core.jobs import JOBS, JobContext
 from elt_llm_core.models.factory import build_models
 from elt_llm_core.results import DegradationKind, QueryResult, Status, Support
 from elt_llm_core.store import Collection, Store
-from elt_llm_core.store.database.reader import Database
+from elt_llm_core.store.database.document_rows import Database
 from elt_llm_query import query_collections
 from elt_llm_query.render import answer_text
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from core_stores import new_document, put
 from elt_llm_core.store import Store
-from elt_llm_core.store.database.reader import Database
+from elt_llm_core.store.database.document_rows import Database
 
 
 def fill(root: Path) -> None:

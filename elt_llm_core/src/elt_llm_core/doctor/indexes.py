@@ -16,7 +16,7 @@ from elt_llm_core.errors import CollectionMismatchError, EltLlmError, StoreError
 from elt_llm_core.models.embedder import as_counting
 from elt_llm_core.models.factory import LateModels
 from elt_llm_core.store import CollectionCard, Store
-from elt_llm_core.store.database.reader import Database
+from elt_llm_core.store.database.document_rows import Database
 from elt_llm_core.store.database.records import INDEXES
 from elt_llm_core.store.index.build import MIN_RECALL, PROBE_K, probe_recall
 from elt_llm_core.store.index.child import end_with_parent, run_child

@@ -17,8 +17,9 @@ from elt_llm_core.models.ollama.advisories import holes_of, read_advisories
 from elt_llm_core.publication import list_unfinished
 from elt_llm_core.store import Store
 from elt_llm_core.store.database import disk_space
+from elt_llm_core.store.database.document_rows import Database
 from elt_llm_core.store.database.lock import LOCK, lock_holder
-from elt_llm_core.store.database.reader import FILE, Database
+from elt_llm_core.store.database.reader import FILE
 from elt_llm_core.store.index.publish import index_bytes, list_left_overs
 
 OTHERS = 0o077

@@ -13,7 +13,8 @@ from elt_llm_core.errors import GenerationError
 from elt_llm_core.files.scratch import list_abandoned, sweep
 from elt_llm_core.records import Record
 from elt_llm_core.store import Store
-from elt_llm_core.store.database.reader import FILE, Database
+from elt_llm_core.store.database.document_rows import Database
+from elt_llm_core.store.database.reader import FILE
 from elt_llm_core.store.database.records import INDEXES
 from elt_llm_core.store.index.publish import list_left_overs
 from elt_llm_core.store.maintenance import backup

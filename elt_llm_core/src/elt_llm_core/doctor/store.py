@@ -25,8 +25,9 @@ from elt_llm_core.errors import EltLlmError, StoreLockedError, StoreWriteError
 from elt_llm_core.identifiers import document_id, node_id
 from elt_llm_core.store import Store
 from elt_llm_core.store.database import codec, schema
+from elt_llm_core.store.database.document_rows import Database
 from elt_llm_core.store.database.nodes import node_from_row
-from elt_llm_core.store.database.reader import FILE, Database
+from elt_llm_core.store.database.reader import FILE
 from elt_llm_core.store.database.records import (
     INDEXES,
     SCHEMA_VERSION,

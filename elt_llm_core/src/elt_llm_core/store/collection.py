@@ -14,8 +14,8 @@ from elt_llm_core.errors import GenerationError, UsageError
 from elt_llm_core.language.languages import ENGLISH
 from elt_llm_core.language.tokens import plain_words, question_tokens, tokenize
 from elt_llm_core.results import Degradation, DegradationKind
+from elt_llm_core.store.database.document_rows import Database
 from elt_llm_core.store.database.filters import FIXED, keep_known, refuse_unknown
-from elt_llm_core.store.database.reader import Database
 from elt_llm_core.store.database.records import CollectionCard, Outlined
 from elt_llm_core.store.index.bm25 import DeltaKeywords, KeywordIndex
 from elt_llm_core.store.index.delta import Delta, Hits

@@ -14,10 +14,11 @@ from elt_llm_core.identifiers import collection_id
 from elt_llm_core.store.database import schema
 from elt_llm_core.store.database.conversations import Conversations
 from elt_llm_core.store.database.day_ledger import DayLedger
+from elt_llm_core.store.database.document_rows import Database
 from elt_llm_core.store.database.job_rows import JobRows
 from elt_llm_core.store.database.journal import Journal
 from elt_llm_core.store.database.lock import LOCK, writer_lock
-from elt_llm_core.store.database.reader import FILE, Database, file_at
+from elt_llm_core.store.database.reader import FILE, file_at
 from elt_llm_core.store.database.records import CollectionCard, DocumentRow, Quarantined
 from elt_llm_core.store.database.review_rows import Reviews
 from elt_llm_core.store.database.shared_writer import SharedWriter

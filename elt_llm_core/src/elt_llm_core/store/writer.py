@@ -28,7 +28,8 @@ from elt_llm_core.models.embedder import CountingEmbedder
 from elt_llm_core.results import Degradation
 from elt_llm_core.store.database import rows, schema, vectors
 from elt_llm_core.store.database.chunk_rows import Chunks, ChunkTarget
-from elt_llm_core.store.database.reader import FILE, Database
+from elt_llm_core.store.database.document_rows import Database
+from elt_llm_core.store.database.reader import FILE
 from elt_llm_core.store.database.records import (
     MOST_PRIORITY,
     NORMAL_PRIORITY,

@@ -17,7 +17,7 @@ import numpy as np
 
 from elt_llm_core.config.bm25 import DEFAULT, Recipe
 from elt_llm_core.crash import CrashPoint, crash_point
-from elt_llm_core.store.database.reader import Database
+from elt_llm_core.store.database.document_rows import Database
 from elt_llm_core.store.index.bm25 import KeywordIndex
 from elt_llm_core.store.index.child import end_with_parent
 from elt_llm_core.store.index.dense import DenseIndex

@@ -10,7 +10,7 @@ import numpy as np
 from elt_llm_core.config.bm25 import DEFAULT, Recipe
 from elt_llm_core.language.languages import ENGLISH
 from elt_llm_core.language.tokens import tokenize
-from elt_llm_core.store.database.reader import Database
+from elt_llm_core.store.database.document_rows import Database
 from elt_llm_core.store.index.matrix import nearest
 
 Hits = list[tuple[str, float]]

@@ -14,7 +14,8 @@ from elt_llm_core.crash import CrashPoint, crash_point
 from elt_llm_core.errors import GenerationError, StoreError, StoreWriteError
 from elt_llm_core.files.atomic import fsync_folder, fsync_tree, write_atomic
 from elt_llm_core.store.database import disk_space, schema
-from elt_llm_core.store.database.reader import FILE, Database
+from elt_llm_core.store.database.document_rows import Database
+from elt_llm_core.store.database.reader import FILE
 from elt_llm_core.store.database.records import INDEXES
 from elt_llm_core.store.index.child import run_child
 from elt_llm_core.store.index.manifest import MANIFEST, IndexFolder, Manifest

@@ -8,8 +8,9 @@ from sqlite3 import Connection, DatabaseError
 from elt_llm_core.errors import NoDataError, UnusableDatabaseError
 from elt_llm_core.store.database import schema, vectors
 from elt_llm_core.store.database.damage import CURE
+from elt_llm_core.store.database.document_rows import Database
 from elt_llm_core.store.database.lock import LOCK, writer_lock
-from elt_llm_core.store.database.reader import FILE, Database
+from elt_llm_core.store.database.reader import FILE
 
 
 def require_sound(data_dir: Path) -> None:

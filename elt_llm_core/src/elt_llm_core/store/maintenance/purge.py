@@ -11,7 +11,8 @@ from elt_llm_core.crash import CrashPoint, crash_point
 from elt_llm_core.records import Record
 from elt_llm_core.store.database import disk_space, schema, vectors
 from elt_llm_core.store.database.codec import unpack_json
-from elt_llm_core.store.database.reader import FILE, Database
+from elt_llm_core.store.database.document_rows import Database
+from elt_llm_core.store.database.reader import FILE
 from elt_llm_core.store.database.records import INDEXES
 from elt_llm_core.store.index.manifest import IndexFolder
 
