@@ -13,6 +13,7 @@ from elt_llm_core.identifiers import digest
 from elt_llm_core.store import NewDocument, Store
 from elt_llm_core.store.stored_tables import stored_table, stored_tables
 from elt_llm_core.tables import Kind, relations, select, total_rows
+from elt_llm_core.tables.column_types import infer_types
 from elt_llm_core.tables.numbers import (
     COMMA,
     ENGLISH,
@@ -21,7 +22,6 @@ from elt_llm_core.tables.numbers import (
     figures,
     style_among,
 )
-from elt_llm_core.tables.relations import infer_types
 from table_blocks import table
 
 BOATS = [

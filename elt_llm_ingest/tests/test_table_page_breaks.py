@@ -8,7 +8,7 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from elt_llm_core.document import BlockKind
-from elt_llm_core.tables.relations import Relation, relations
+from elt_llm_core.tables import Relation, relations
 from pdf_pages import canvas_of, parsed, prose
 
 EDGES = (72, 230, 310, 400, 520)

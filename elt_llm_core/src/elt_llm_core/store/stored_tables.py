@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from elt_llm_core.errors import UsageError, suggest
-from elt_llm_core.tables.relations import ID_DIGITS, Relation, relations
+from elt_llm_core.tables.relation_records import Relation
+from elt_llm_core.tables.relations import ID_DIGITS, relations
 
 if TYPE_CHECKING:
     from elt_llm_core.store import Store

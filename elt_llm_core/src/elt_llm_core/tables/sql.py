@@ -15,7 +15,8 @@ from typing import Literal
 
 from elt_llm_core.errors import UsageError
 from elt_llm_core.records import Record
-from elt_llm_core.tables.relations import Amount, Kind, Relation
+from elt_llm_core.tables.column_types import Amount, Kind
+from elt_llm_core.tables.relation_records import Relation
 
 _TOKENS = re.compile(
     r"--[^\n]*|/\*.*?(?:\*/|$)|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`|\[[^\]]*\]"

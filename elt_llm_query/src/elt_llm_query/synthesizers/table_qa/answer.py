@@ -12,8 +12,8 @@ from elt_llm_core.tables import (
     of_all,
     rows_beyond,
 )
+from elt_llm_core.tables.column_types import Amount, says_none
 from elt_llm_core.tables.numbers import ENGLISH, figures, nothing
-from elt_llm_core.tables.relations import Amount, says_none
 from elt_llm_core.tables.sql import Best
 from elt_llm_query.analysis.table_question import Ask, NumberLimit
 from elt_llm_query.synthesizers.table_qa.planner import TablePlan

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from elt_llm_core.tables import NUMBERS, Kind, Relation
+from elt_llm_core.tables.column_types import says_none
 from elt_llm_core.tables.numbers import nothing
-from elt_llm_core.tables.relations import says_none
 from elt_llm_query.analysis.date_limits import DateRange
 from elt_llm_query.analysis.lexicon import STOP_WORDS
 from elt_llm_query.analysis.stems import stem, words
