@@ -11,8 +11,8 @@ import numpy as np
 
 from elt_llm_consumer.corpus import Handbook
 from elt_llm_consumer.definitions.cues import confidence, match_cues
-from elt_llm_consumer.definitions.definition_sentences import clean_term, split_paren
 from elt_llm_consumer.definitions.extract import extract_definitions
+from elt_llm_consumer.definitions.term_forms import clean_term, split_paren
 from elt_llm_consumer.definitions.terms import WORD, fold
 from elt_llm_core.config.loader import RagConfig, load_config
 from elt_llm_core.document import Block, BlockKind

@@ -21,7 +21,6 @@ from elt_llm_consumer.definitions.definition_records import (
     text_units,
 )
 from elt_llm_consumer.definitions.definition_scorer import DefinitionScorer, load_scorer
-from elt_llm_consumer.definitions.definition_sentences import clean_term
 from elt_llm_consumer.definitions.extract import add_synonyms, without_repeats
 from elt_llm_consumer.definitions.plain_sentences import is_plain_sentence
 from elt_llm_consumer.definitions.proposals import (
@@ -30,6 +29,7 @@ from elt_llm_consumer.definitions.proposals import (
     Way,
     find_candidates,
 )
+from elt_llm_consumer.definitions.term_forms import clean_term
 from elt_llm_consumer.definitions.terms import PhraseIndex, fold
 from elt_llm_consumer.definitions.usage import Usage
 from elt_llm_core.document import Block

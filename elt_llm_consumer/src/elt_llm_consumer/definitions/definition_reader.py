@@ -23,7 +23,6 @@ from elt_llm_consumer.definitions.definition_records import (
     merge_spans,
     text_of_spans,
 )
-from elt_llm_consumer.definitions.definition_sentences import clean_term
 from elt_llm_consumer.definitions.proposals import (
     MOST_DEFINITION_WORDS,
     DefinitionProposal,
@@ -34,6 +33,7 @@ from elt_llm_consumer.definitions.reader_skill import (
     Verdict,
     measure_skill,
 )
+from elt_llm_consumer.definitions.term_forms import clean_term
 from elt_llm_consumer.definitions.terms import fold
 from elt_llm_query.grounding.quote_match import check_quote
 from elt_llm_query.llm_calls import predict_once, with_short_answers

@@ -2,12 +2,10 @@
 
 A candidate is a term and where its defining text begins: before a connector ("means"),
 or set apart by layout. It becomes a definition when the end of that text is known.
-Sentences may also name a term in brackets behind its meaning.
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from elt_llm_consumer.definitions import patterns
@@ -17,13 +15,17 @@ from elt_llm_consumer.definitions.definition_records import (
     TextUnit,
     text_of_spans,
 )
-from elt_llm_consumer.definitions.terms import clean
-from elt_llm_core.language.acronyms import stands_for
+from elt_llm_consumer.definitions.term_forms import (
+    can_be_term,
+    clean_term,
+    is_title_case,
+    spells_out,
+    split_paren,
+    strip_full_stop,
+)
 from elt_llm_query.analysis.stems import pieces
 
 _MOST_LISTED_WORDS = 14  # of a term in a definition list
-_MOST_BARE_WORDS = 10  # of a term that neither quotation marks nor bold print show
-_LONGEST_LONG_FORM = 120  # characters; a longer text says more than the full name
 _MOST_MARKED_WORDS = 12  # of a quoted or bold term; longer ones are quotations
 _REACH = 420  # characters before a connector: a term of 90, its qualifiers, a preface
 _AHEAD = 250  # characters in which the beginning of another definition is recognised
@@ -32,33 +34,7 @@ _SEE = re.compile(r"\s*See(?:\s+also)?\s+(?P<target>[^.;\n]{2,90})[.;]?\s*")
 _CONNECTOR_MARKS = ("mean", "defin", "refer", "includ")
 _AFTER_CONNECTOR = re.compile(r"\s*(?::-|[:,\u2013\u2014]|-(?=\s|$))?\s*")
 _LEADS_LIST = re.compile(r"\s*(?::-?|[\u2013\u2014-])\s*\n")
-# A shorter meaning is hardly one; a longer name in brackets is a remark.
-_FEWEST_MEANING_WORDS, _MOST_NAME_WORDS = 2, 6
-_NAMED_IN_BRACKETS = re.compile(
-    r"\s*,?\s*\(\s*(?:(?:each|together|collectively|hereinafter|hereafter)\b,?\s*)?"
-    r"(?:(?:referred\s+to\s+as|called)\s+)?(?:(?:an?|the)\s+)?"
-    rf"{patterns.QUOTE_OPEN}(?P<term>[A-Z][\w'\u2019/\s-]{{1,60}}?)"
-    rf"{patterns.QUOTE_CLOSE}\s*\)"
-)
-# "third parties are removed": brackets behind it name what is done, no thing.
-_ENDS_IN_VERB = re.compile(
-    r"\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+)?\w+\s*$", re.IGNORECASE
-)
-# "The police must give" in front of "a signed request": who does it is no part of it.
-_WHO_ACTS = re.compile(
-    r"[^,;:.]*?\b(?:must|shall|should|may|can|will)\s+(?:not\s+)?(?:\w+\s+){1,2}?"
-    r"(?=(?:an?|any)\s)",
-    re.IGNORECASE,
-)
-_FEWEST_NAMED_WORDS = 4  # "a notice" alone says nothing of a Stop Notice
-_GOES_ON = re.compile(rf"\s+{patterns.AUXILIARY}\b")
 _RULE_LABEL = re.compile(r"\d+(?:\.\w+)+")  # "3.2.Guidance.1" before a tab
-_RULE_NUMBER = re.compile(r"\d+(?:\.\d+)*\.?(?:\([a-z0-9]+\))+\s+")
-# A short form in brackets abbreviates the name before it, not the whole sentence.
-_NAME = r"(?:[A-Z][\w'\u2019&-]*|\d{4})"
-_FULL_NAME = re.compile(
-    rf"{_NAME}(?:\s+(?:(?:of|and|for|the|in|on|to|&)\s+){{0,2}}{_NAME})+\s*$"
-)
 
 
 class TermHead(NamedTuple):
@@ -102,20 +78,6 @@ def find_in_prose(text: str, units: Sequence[TextUnit]) -> list[Definition]:
             for candidate, following in zip(candidates, [*heads, None][1:], strict=True)
         ]
     return definitions
-
-
-def find_in_brackets(text: str, units: Sequence[TextUnit]) -> list[Definition]:
-    """Return terms named in brackets: "a written notice (a "Stop Notice")".
-
-    The definition is what the sentence says before the brackets; `named_at` is the span
-    of the term.
-    """
-    return [
-        definition
-        for unit in units
-        for match in _NAMED_IN_BRACKETS.finditer(unit.text)
-        if (definition := _bracketed_definition(text, unit, match))
-    ]
 
 
 def _candidates(unit: TextUnit) -> Iterator[DefinitionCandidate]:
@@ -392,131 +354,3 @@ def _build_definition(
         synonyms=synonyms,
         reference=reference,
     )
-
-
-def _bracketed_definition(
-    text: str, unit: TextUnit, match: re.Match[str]
-) -> Definition | None:
-    term = clean_term(match["term"])
-    start, end = _bracketed_meaning(unit.text, term, match)
-    exact = unit.exact_spans(text, start, end)
-    words = text_of_spans(text, exact)
-    named = unit.spans(*match.span("term"))
-    if len(term.split()) > _MOST_NAME_WORDS or _ENDS_IN_VERB.search(
-        unit.text, start, match.start()
-    ):
-        return None
-    if len(words.split()) < _FEWEST_MEANING_WORDS:
-        return None
-    return Definition(
-        term=term,
-        definition=words,
-        source=DefinitionSource.PROSE,
-        spans=exact,
-        page=unit.page,
-        section=unit.section,
-        named_at=(named[0][0], named[-1][1]),
-    )
-
-
-def _bracketed_meaning(text: str, term: str, match: re.Match[str]) -> tuple[int, int]:
-    """Return where the words begin and end that say what a name in brackets means.
-
-    They stand before the brackets. If those are few and the subject of what follows
-    ("an exception (a "Waiver") is granted by …"), the whole sentence says it.
-    """
-    start, end = _meaning_start(text, term, match.start()), match.start()
-    if term.isupper():
-        return start, end
-    clause = max(start, text.rfind(";", start, end) + 1)
-    few = len(text[clause:end].split()) < _FEWEST_NAMED_WORDS
-    if few and _GOES_ON.match(text, match.end()):
-        whole = pieces(text[start:])
-        last = start + whole[0].end if whole else end
-        return start, start + len(strip_full_stop(text[start:last]))
-    acts = _WHO_ACTS.match(text, start, end)
-    if acts and len(text[acts.end() : end].split()) >= _FEWEST_NAMED_WORDS:
-        return acts.end(), end
-    return start, end
-
-
-def _meaning_start(text: str, term: str, end: int) -> int:
-    """Where the name, sentence or list item begins that contains position `end`."""
-    if term.isupper():
-        name = _FULL_NAME.search(text, 0, end)
-        return name.start() if name else end
-    line = text.rfind("\n\n", 0, end) + 1
-    sentences = [piece for piece in pieces(text[line:end]) if piece.end > piece.start]
-    start = line + sentences[-1].start if sentences else line
-    for pattern in (patterns.LEAD, _RULE_NUMBER):
-        lead = pattern.match(text, start, end)
-        start = lead.end() if lead else start
-    return start
-
-
-@lru_cache(maxsize=2**14)  # most terms of a document are proposed many times
-def clean_term(term: str) -> str:
-    """Return a term without mark-up, quotation marks, punctuation and line breaks."""
-    plain = patterns.MARKUP.sub("", term)
-    plain = re.sub(r"[\[\]]", "", plain)
-    return clean(plain).strip(
-        " \"\u201c\u201d\u2018\u2019'\u00ab\u00bb:;,.*_-\u2013\u2014"
-    )
-
-
-def split_paren(term: str) -> tuple[str, tuple[str, ...]]:
-    """Split "Long Name (LN)" into the term and its short form, if there is one."""
-    match = re.fullmatch(r"(.+?)\s*\(([^()]{1,40})\)", term)
-    if match is None:
-        return term, ()
-    short = clean_term(match[2])
-    return match[1], (short,) if patterns.ACRONYM.fullmatch(short) else ()
-
-
-def _starts_a_term(word: str) -> bool:
-    """A capital somewhere: "Lease", "2nd Level", "eService", "e-Service"."""
-    if patterns.LEAD.fullmatch(f"{word} ") or not any(c.isalpha() for c in word):
-        return False
-    return word[:1].isalnum() and any(c.isupper() or c.isdigit() for c in word)
-
-
-def can_be_term(term: str, defining: bool) -> bool:
-    """Return True if bare words can be a term, judged by their function words.
-
-    Every word but the small ones has a capital, or there is no article and the words
-    are few: three in running text, seven under a heading that announces definitions.
-    """
-    words = term.split()
-    if not 1 <= len(words) <= _MOST_BARE_WORDS or not _starts_a_term(words[0]):
-        return False
-    lowered = [word.lower() for word in words]
-    if lowered[0] in patterns.NOT_FIRST | patterns.ADDRESS:
-        return False
-    if lowered[-1] in patterns.NOT_LAST:
-        return False
-    if any(word in patterns.NOT_INSIDE for word in lowered[1:]):
-        return False
-    small = [w for w in words[1:] if w[:1].islower() and w not in patterns.SMALL]
-    sentence_like = patterns.ARTICLES & set(lowered) or lowered[0].endswith("ing")
-    return not small or (not sentence_like and len(words) <= (7 if defining else 3))
-
-
-def is_title_case(term: str) -> bool:
-    """Return True for two to four capitalised words: a name, whatever the words."""
-    words = term.split()
-    return len(words) in {2, 3, 4} and all(word[:1].isupper() for word in words)
-
-
-def spells_out(term: str, definition: str) -> bool:
-    """Return True if a definition only spells out the term, an abbreviation."""
-    if not patterns.ACRONYM.fullmatch(term) or len(definition) > _LONGEST_LONG_FORM:
-        return False
-    return stands_for(term.rstrip("s"), clean(definition).rstrip(".;,"))
-
-
-def strip_full_stop(body: str) -> str:
-    """Return a phrase without its full stop; whole sentences keep theirs."""
-    body = body.rstrip()
-    sentences = re.search(r"[.!?][\"'\u2019\u201d)]*\s+[A-Z\"\u201c(]", body)
-    is_phrase = body.lstrip()[:1].islower() and sentences is None
-    return body[:-1].rstrip() if is_phrase and body.endswith((".", ";")) else body

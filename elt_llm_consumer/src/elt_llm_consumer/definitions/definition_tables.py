@@ -11,7 +11,7 @@ from elt_llm_consumer.definitions.definition_records import (
     text_of_spans,
     trim_span,
 )
-from elt_llm_consumer.definitions.definition_sentences import (
+from elt_llm_consumer.definitions.term_forms import (
     can_be_term,
     clean_term,
     spells_out,

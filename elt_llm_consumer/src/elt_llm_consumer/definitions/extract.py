@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from elt_llm_consumer.definitions import patterns
+from elt_llm_consumer.definitions.bracketed_definitions import find_in_brackets
 from elt_llm_consumer.definitions.definition_records import (
     RUNNING,
     SKIPPED,
@@ -20,12 +21,9 @@ from elt_llm_consumer.definitions.definition_records import (
     TextUnit,
     text_units,
 )
-from elt_llm_consumer.definitions.definition_sentences import (
-    clean_term,
-    find_in_brackets,
-    find_in_prose,
-)
+from elt_llm_consumer.definitions.definition_sentences import find_in_prose
 from elt_llm_consumer.definitions.definition_tables import find_in_tables
+from elt_llm_consumer.definitions.term_forms import clean_term
 from elt_llm_consumer.definitions.terms import PhraseIndex, fold, fold_all
 from elt_llm_core.document import Block
 from elt_llm_core.language.acronyms import Acronym, find_acronyms

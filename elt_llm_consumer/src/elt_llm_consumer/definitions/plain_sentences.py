@@ -8,8 +8,8 @@ comma: "a Data Flow, which is the movement of …".
 import re
 
 from elt_llm_consumer.definitions import patterns
-from elt_llm_consumer.definitions.definition_sentences import clean_term
 from elt_llm_consumer.definitions.proposals import DefinitionProposal, Way
+from elt_llm_consumer.definitions.term_forms import clean_term
 from elt_llm_consumer.definitions.terms import fold
 
 _FEWEST_CAPITALS = 2

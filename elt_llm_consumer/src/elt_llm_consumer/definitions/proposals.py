@@ -5,7 +5,7 @@ the way in which it was proposed; `definition_scorer` decides which candidates a
 definitions. The stages are:
 
 * `stated`: connectors, definition lists, tables and names in brackets
-  (`definition_sentences`, `definition_tables`);
+  (`definition_sentences`, `definition_tables`, `bracketed_definitions`);
 * `subject`: a sentence with the term as its subject ("A judge is responsible for ...",
   in `subject_sentences`);
 * `named`: the meaning comes first ("... is called a ledger", "... is deemed lost"), in
@@ -34,10 +34,6 @@ from elt_llm_consumer.definitions.definition_records import (
     announces_list,
     text_of_spans,
 )
-from elt_llm_consumer.definitions.definition_sentences import (
-    clean_term,
-    strip_full_stop,
-)
 from elt_llm_consumer.definitions.extract import stated_definitions
 from elt_llm_consumer.definitions.naming_sentences import (
     apposition_spans,
@@ -51,6 +47,7 @@ from elt_llm_consumer.definitions.sentence_places import (
     sentence_places,
 )
 from elt_llm_consumer.definitions.subject_sentences import subject_spans
+from elt_llm_consumer.definitions.term_forms import clean_term, strip_full_stop
 from elt_llm_consumer.definitions.terms import (
     PhraseIndex,
     counts_things,

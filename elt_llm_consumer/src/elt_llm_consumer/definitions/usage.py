@@ -7,7 +7,7 @@ from functools import cached_property
 
 from elt_llm_consumer.definitions import patterns
 from elt_llm_consumer.definitions.definition_records import TextUnit
-from elt_llm_consumer.definitions.definition_sentences import clean_term
+from elt_llm_consumer.definitions.term_forms import clean_term
 from elt_llm_consumer.definitions.terms import WORD, fold, fold_word
 from elt_llm_core.document import Block, BlockKind
 from elt_llm_core.language.acronyms import find_acronyms

@@ -14,10 +14,7 @@ from elt_llm_consumer.definitions.definition_records import (
     TextUnit,
     text_of_spans,
 )
-from elt_llm_consumer.definitions.definition_sentences import (
-    clean_term,
-    strip_full_stop,
-)
+from elt_llm_consumer.definitions.term_forms import clean_term, strip_full_stop
 from elt_llm_consumer.definitions.terms import fold
 from elt_llm_core.language.sentences import sentence_spans
 from elt_llm_query.analysis.wordings import match_wording
