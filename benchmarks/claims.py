@@ -18,15 +18,9 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from claim_cases import (
-    ClaimCase,
-    Passage,
-    make_altered,
-    make_true,
-    read_passages,
-    reorder,
-    split_passage,
-)
+from claim_cases import ClaimCase, make_altered, make_true
+from claim_paraphrases import reorder
+from claim_passages import Passage, read_passages, split_passage
 from elt_llm_core.results import Source, Span, Status
 from elt_llm_query.grounding.citations import Checked, cite_answer
 from elt_llm_query.grounding.sources import Offered, QuotePlace
