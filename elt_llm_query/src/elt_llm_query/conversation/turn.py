@@ -29,13 +29,8 @@ from elt_llm_query.conversation.turn_events import (
     CitedSources,
     TurnStart,
 )
-from elt_llm_query.conversation.workflow import (
-    Part,
-    TurnContext,
-    TurnOutcome,
-    TurnWorkflow,
-    run_turn,
-)
+from elt_llm_query.conversation.turn_outcome import Part, TurnOutcome
+from elt_llm_query.conversation.workflow import TurnContext, TurnWorkflow, run_turn
 from elt_llm_query.earlier_passages import EarlierPassages
 from elt_llm_query.query import query_collections, question_limits
 from elt_llm_query.step_events import Watch, report, watched_by

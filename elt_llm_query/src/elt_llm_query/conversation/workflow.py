@@ -33,17 +33,12 @@ from llama_index.core.workflow import Event, StartEvent, StopEvent, Workflow, st
 from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.conversation import Message
 from elt_llm_core.errors import EltLlmError, MissingModelError, ModelError
-from elt_llm_core.identifiers import item_key
-from elt_llm_core.records import Record
 from elt_llm_core.results import (
     Degradation,
     DegradationKind,
     QueryResult,
-    QueryTrace,
     ReplyKind,
-    Statement,
     Status,
-    Support,
 )
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
@@ -65,6 +60,12 @@ from elt_llm_query.conversation.join import join_results
 from elt_llm_query.conversation.model_steps import ModelSteps
 from elt_llm_query.conversation.subject_check import SubjectCheck
 from elt_llm_query.conversation.turn_events import FollowUps
+from elt_llm_query.conversation.turn_outcome import (
+    Part,
+    TurnOutcome,
+    refuse,
+    without_search,
+)
 from elt_llm_query.llm_calls import require_llm
 from elt_llm_query.step_events import TokenEvent, report, report_step
 from elt_llm_query.trace import TraceLog
@@ -116,33 +117,6 @@ class JoinedEvent(Event):
     """The outcome, after it was shown."""
 
     outcome: Any
-
-
-class Part(Record):
-    """One question of a message, and its outcome."""
-
-    question: str
-    status: Status
-    answer: str
-
-
-@dataclass(frozen=True)
-class TurnOutcome:
-    """The outcome of a turn.
-
-    Attributes:
-        result: The answer to all parts; its question is the searched one.
-        parts: Each part by itself; one for most messages.
-        unclear: The words that the reply asks about, if it asks back.
-        follow_ups: Questions that may be asked next.
-        courtesy: Whether it is only a reply to a greeting or thanks.
-    """
-
-    result: QueryResult
-    parts: tuple[Part, ...]
-    unclear: str = ""
-    follow_ups: tuple[str, ...] = ()
-    courtesy: bool = False
 
 
 @dataclass(frozen=True)
@@ -349,7 +323,7 @@ class TurnWorkflow(Workflow):
                     reply, words = self._subjects.find_fault(part, result)
                     if reply:
                         parts[number] = Understood(part.question, words=words)
-                        results[number] = self._refuse(result, reply, words)
+                        results[number] = refuse(result, reply, words)
                     note.n_out += not reply
         return CheckedEvent(parts=tuple(parts), results=tuple(results))
 
@@ -477,37 +451,8 @@ class TurnWorkflow(Workflow):
         )
 
     def _reply(self, question: str, text: str, kind: ReplyKind) -> QueryResult:
-        """Return a result without a search: a courtesy, or what is asked back."""
         config_hash = self._config.hash("models", "query", "conversation")
-        return QueryResult(
-            question=question,
-            status=Status.INSUFFICIENT,
-            answer=text,
-            statements=(_notice(text),),
-            reply=kind,
-            trace=QueryTrace(
-                query_id=item_key(question, config_hash)[:16], config_hash=config_hash
-            ),
-        )
-
-    @staticmethod
-    def _refuse(result: QueryResult, text: str, words: str) -> QueryResult:
-        """Return the result without its answer; its quotes are the nearest passages.
-
-        With unclear words it asks back what they are about.
-        """
-        return result.model_copy(
-            update={
-                "status": Status.INSUFFICIENT,
-                "answer": text,
-                "statements": (_notice(text),),
-                "citations": (),
-                "lists": (),
-                "conflicts": (),
-                "nearest": result.citations,
-                "reply": ReplyKind.CLARIFICATION if words else None,
-            }
-        )
+        return without_search(question, text, kind, config_hash)
 
 
 def run_turn(workflow: TurnWorkflow, message: str) -> TurnOutcome:
@@ -564,7 +509,3 @@ def _build_contextualiser(config: RagConfig, models: Models) -> Contextualiser:
         config.allowed_plugins(),
     )
     return strategy.build(models)
-
-
-def _notice(text: str) -> Statement:
-    return Statement(text=text, start=0, end=len(text), verdict=Support.NOTICE)
