@@ -11,6 +11,7 @@ behaviour: read `query_collections` to see how a question is answered.
 import asyncio
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
@@ -292,17 +293,8 @@ class Library:
             UsageError, CollectionNotFoundError, CollectionMismatchError: As `search`;
                 nothing of the turn is stored then.
         """
-        chat = Chat(
-            resolve_collections(self.store, collections),
-            store=self.store,
-            config=limits.apply(self.config),
-            models=self.models,
-            where=where,
-            cache=self.cache,
-            named=bool(collections),
-            owner=owner,
-            revise=revise,
-        )
+        chat = self._open_chat(collections, where, limits)
+        chat = replace(chat, owner=owner, revise=revise)
         return chat.ask(message, conversation, watch)
 
     def reply(
@@ -329,7 +321,13 @@ class Library:
         Raises:
             UsageError, CollectionNotFoundError, CollectionMismatchError: As `search`.
         """
-        chat = Chat(
+        chat = self._open_chat(collections, where, limits)
+        return chat.run(message, *pairs_of(turns)).result
+
+    def _open_chat(
+        self, collections: Names, where: Where | None, limits: SourceLimits
+    ) -> Chat:
+        return Chat(
             resolve_collections(self.store, collections),
             store=self.store,
             config=limits.apply(self.config),
@@ -338,7 +336,6 @@ class Library:
             cache=self.cache,
             named=bool(collections),
         )
-        return chat.run(message, *pairs_of(turns)).result
 
     async def asearch(
         self,

@@ -56,8 +56,7 @@ from elt_llm_core.results import (
 )
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
-from elt_llm_query.caching.lookup import CacheLookup, merge_nodes
-from elt_llm_query.caching.semantic_cache import CacheLookUp, SemanticCache
+from elt_llm_query.caching.semantic_cache import SemanticCache
 from elt_llm_query.earlier_passages import NO_EARLIER, EarlierPassages, add_earlier
 from elt_llm_query.engine import assemble
 from elt_llm_query.grounding.citations import Checked, check_answer
@@ -73,20 +72,16 @@ from elt_llm_query.grounding.sources import (
     to_sources,
 )
 from elt_llm_query.model_answer import answer_from_model
-from elt_llm_query.plan import CacheOutcome, SearchPlan, search_settings
+from elt_llm_query.plan import SearchPlan, search_settings
 from elt_llm_query.request import Request, open_request
-from elt_llm_query.routers.choose import choose_collections
-from elt_llm_query.stages import Strategies, build_or_leave_out, strategies_of
+from elt_llm_query.source_search import SourceSearch
+from elt_llm_query.stages import build_or_leave_out, strategies_of
 from elt_llm_query.sufficiency.gap_rounds import (
     FoundSources,
     complete_sources,
     order_again,
 )
 from elt_llm_query.synthesizers.extractive.meanings import comparison_with
-from elt_llm_query.unmatched_filters import describe_unmatched
-
-TRIES = 5  # more tries would only help if a document were replaced during each
-
 
 ANSWER_CUT = Degradation(
     kind=DegradationKind.ANSWER_CUT,
@@ -186,16 +181,19 @@ def query_collections(  # noqa: PLR0913 - what may be said of a question
         CollectionMismatchError: If a collection was embedded by another model.
         ConfigError: If a strategy does not exist or has wrong options.
     """
-    searcher = _Searcher(store, config, models, cache, named)
+    search = SourceSearch(store, config, models, cache, named)
+    writer = _AnswerWriter(store, config, models)
     with question_limits(config, store) as account:
-        result = None if where else searcher.answer_from_model(names, question, account)
+        result = None
+        if not where:
+            result = writer.answer_from_model(names, question, account, named=named)
         if result is None:
-            request, plan, engine, nodes = searcher.retrieve(names, question, where)
+            request, plan, engine, nodes = search.retrieve(names, question, where)
             nodes = add_earlier(
                 earlier, nodes, plan, engine, request.bundle, request.log
             )
-            nodes = searcher.complete(request, plan, engine, nodes)
-            result = searcher.answer(request, plan, engine, nodes, account)
+            nodes = writer.complete(request, plan, engine, nodes)
+            result = writer.answer(request, plan, engine, nodes, account)
     if config.query.trace == "none":
         return result
     return keep_trace(store, result, names, config.query.traces_kept)
@@ -224,7 +222,7 @@ def write_from_passages(
     Raises:
         EltLlmError: See `query_collections`.
     """
-    searcher = _Searcher(store, config, models, None, named=True)
+    writer = _AnswerWriter(store, config, models)
     with question_limits(config, store) as account:
         request = open_request(list(ids), question, store=store, models=models)
         dense = request.bundle.embedding is not None
@@ -238,7 +236,7 @@ def write_from_passages(
             if one in by_id[name]
         ]
         nodes = LabelSources().postprocess_nodes(given)
-        return searcher.answer(request, plan, engine, nodes, account)
+        return writer.answer(request, plan, engine, nodes, account)
 
 
 def _verify(
@@ -301,9 +299,9 @@ def search_collections(  # noqa: PLR0913 - what may be said of a search
         EltLlmError: See `query_collections`.
     """
     settings = search_settings(config, k)
-    searcher = _Searcher(store, settings, models, cache, named)
+    search = SourceSearch(store, settings, models, cache, named)
     with question_limits(config, store) as account:
-        request, plan, _, nodes = searcher.retrieve(names, question, where)
+        request, plan, _, nodes = search.retrieve(names, question, where)
     _note_fallbacks(request, account)
     return SearchResult(
         question=question,
@@ -313,51 +311,13 @@ def search_collections(  # noqa: PLR0913 - what may be said of a search
     )
 
 
-Retrieved = tuple[Request, SearchPlan, RetrieverQueryEngine, list[NodeWithScore]]
-
-
 @dataclass(frozen=True)
-class _Searcher:
-    """Retrieves the sources of a question."""
+class _AnswerWriter:
+    """Answers a question from its sources, and looks every statement up in them."""
 
     store: Store
     config: RagConfig
     models: Models
-    cache: SemanticCache | None
-    named: bool
-
-    def retrieve(
-        self, names: Sequence[str], question: str, where: Mapping[str, Any] | None
-    ) -> Retrieved:
-        """Return the opened request, the plan, the engine and the sources.
-
-        If a document is replaced between the search and the reading of its chunks, the
-        collection is searched again.
-        """
-        strategies = strategies_of(self.config)
-        strategies.check_cache()
-        for _ in range(TRIES):
-            request = open_request(
-                names,
-                question,
-                store=self.store,
-                models=self.models,
-                where=where,
-                named=self.named,
-            )
-            request.log.most = self.config.query.trace_hits
-            self._note_unused_cache(request)
-            plan, engine, nodes = self._retrieve_with_cache(request, strategies)
-            if not nodes and (
-                note := describe_unmatched(request.where, request.collections)
-            ):
-                request.log.degrade(note)
-            if _all_fetched(request):
-                return request, plan, engine, nodes
-        kind = DegradationKind.DOCUMENT_WARNING
-        detail = "documents were replaced during the search; ask again"
-        request.log.degrade(Degradation(kind=kind, detail=detail))
-        return request, plan, engine, nodes
 
     def answer(
         self,
@@ -372,7 +332,7 @@ class _Searcher:
         return self._check(request, plan, nodes, account, write)
 
     def answer_from_model(
-        self, names: Sequence[str], question: str, account: Account
+        self, names: Sequence[str], question: str, account: Account, *, named: bool
     ) -> QueryResult | None:
         """Return the answer of an enterprise model, or None."""
         if not self.config.query.use_model_graph:
@@ -382,7 +342,7 @@ class _Searcher:
             return None
         response, nodes = stated
         request = open_request(
-            names, question, store=self.store, models=self.models, named=self.named
+            names, question, store=self.store, models=self.models, named=named
         )
         dense = request.bundle.embedding is not None
         plan = SearchPlan.of(self.config, collections=request.collections, dense=dense)
@@ -474,60 +434,3 @@ class _Searcher:
             return stated[1] if stated else []
 
         return ask
-
-    def _note_unused_cache(self, request: Request) -> None:
-        """Add a degradation for a configured cache that the caller lacks."""
-        name = self.config.query.cache_strategy
-        if self.cache is None and name != "none":
-            detail = (
-                f"query.cache_strategy {name!r} has no effect: the cache is in "
-                "memory, and this process answers one question (elt-llm serve "
-                "keeps a cache)"
-            )
-            kind = DegradationKind.SETTING_UNUSED
-            request.log.degrade(Degradation(kind=kind, detail=detail))
-
-    def _retrieve_with_cache(
-        self, request: Request, strategies: Strategies
-    ) -> tuple[SearchPlan, RetrieverQueryEngine, list[NodeWithScore]]:
-        """Use the sources of a similar question, in full or in part, or search."""
-        lookup = CacheLookup(self.cache, request, self.config, self.models)
-        look = lookup.look()
-        plan = self._plan(request, strategies, look)
-        engine = assemble(plan, strategies, self.models, request.log)
-        if look.kept is not None and look.kind is CacheOutcome.HIT:
-            return plan, engine, list(look.kept.nodes)
-        nodes = engine.retrieve(request.bundle)
-        if look.kept is not None:
-            return plan, engine, merge_nodes(nodes, look.kept.nodes)
-        if _all_fetched(request):
-            lookup.keep(nodes, plan.collections)
-        return plan, engine, nodes
-
-    def _plan(
-        self, request: Request, strategies: Strategies, look: CacheLookUp
-    ) -> SearchPlan:
-        """Decide how the question is searched.
-
-        A full cache hit is not routed again, a partial one is searched for half as many
-        sources; a router that chooses nothing halves the numbers too.
-        """
-        plan = SearchPlan.of(
-            self.config,
-            collections=request.collections,
-            where=request.where,
-            dense=request.bundle.embedding is not None,
-            cached=look.kind,
-        )
-        if look.kept is not None and look.kind is CacheOutcome.HIT:
-            names = look.kept.collections
-            return plan.over([c for c in plan.collections if c.name in names])
-        if look.kind is CacheOutcome.PARTIAL:
-            plan = plan.halve()
-        return choose_collections(plan, request, strategies, self.models, self.store)
-
-
-def _all_fetched(request: Request) -> bool:
-    """Return whether every found chunk could be read."""
-    fetches = (s for s in request.log.stages if s.name == "fetch")
-    return all(stage.n_out == stage.n_in for stage in fetches)
