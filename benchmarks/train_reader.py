@@ -29,13 +29,8 @@ import torch.nn.functional as F  # noqa: N812 - its usual name
 from torch import Tensor, nn
 
 from elt_llm_core.models.minilm import OnnxEmbedding, load_tokenizer
-from elt_llm_core.models.sentence_reader import (
-    MATRICES,
-    SENTENCE,
-    join_pair,
-    layer_names,
-    without_number,
-)
+from elt_llm_core.models.minilm_graph import MATRICES, layer_names
+from elt_llm_core.models.sentence_reader import SENTENCE, join_pair, without_number
 from elt_llm_core.models.weights import shipped_weights
 from written_documents import (
     WrittenDocument,

@@ -193,11 +193,26 @@ def test_what_has_no_context_is_not_read(embedded, monkeypatch):
         meanings.EmbeddedSentence("Fee: 20 cents", "", context=None),
         meanings.EmbeddedSentence(FEES, ""),
     ]
-    rows = meanings.compare_meanings(
-        QueryBundle(ASKED), {}, shown, embedded, reads=True
-    )
+    rows = meanings.compare_meanings(QueryBundle(ASKED), {}, shown, embedded, read=5)
     assert read == [FEES]
     assert [row["reader"] for row in rows] == [meanings.LEAST_READ, 2.0]
+
+
+def test_the_sentences_that_match_best_are_read(embedded, monkeypatch):
+    read = []
+
+    class Reader:
+        def score(self, question, sentences):
+            read.extend(one.text for one in sentences)
+            return np.full(len(sentences), 2.0)
+
+    monkeypatch.setattr(meanings, "reader_beside", lambda _: Reader())
+    texts = ["The gate is painted green.", FEES, "Boats are moored at the quay."]
+    shown = [meanings.EmbeddedSentence(text, "") for text in texts]
+    rows = meanings.compare_meanings(QueryBundle(ASKED), {}, shown, embedded, read=1)
+    assert read == [FEES]
+    least = meanings.LEAST_READ
+    assert [row["reader"] for row in rows] == [least, 2.0, least]
 
 
 def test_the_reader_is_limited_and_reads_with_heading_and_sentence_before(

@@ -31,11 +31,7 @@ class DequantizeLinear(OpRun):  # type: ignore[misc]
 def vector(network: ReferenceEvaluator, ids: list[int]) -> NDArray[np.float32]:
     """The unit vector of one text."""
     row = np.array([ids], dtype=np.int64)
-    inputs = {
-        "input_ids": row,
-        "attention_mask": np.ones_like(row),
-        "token_type_ids": np.zeros_like(row),
-    }
+    inputs = {"input_ids": row, "token_type_ids": np.zeros_like(row)}
     mean = network.run(None, inputs)[0][0].mean(axis=0)
     unit: NDArray[np.float32] = mean / np.linalg.norm(mean)
     return unit

@@ -9,7 +9,7 @@ the other pairs.
 
 import io
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
 from pathlib import Path
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from elt_llm_core.errors import ModelError
 from elt_llm_core.models.minilm import available_cores, load_tokenizer, open_session
+from elt_llm_core.models.minilm_graph import build_graph
 from elt_llm_core.models.weights import (
     make_once,
     require_checksum,
@@ -29,19 +30,9 @@ from elt_llm_core.models.weights import (
 
 TRAINED = "data/answer_reader.npz"
 TRAINED_SHA256 = "5802c080ac1172b7d5981f9625b86570e3c186a547bc6709a2f1b416bcc2ab14"
-PREFIX = f"reader-int8-1-{TRAINED_SHA256[:12]}-"
+PREFIX = f"reader-int8-2-{TRAINED_SHA256[:12]}-"
 QUESTION, CONTEXT, SENTENCE = 48, 56, 96  # tokens that are read of each
 CLS, SEP = 101, 102  # of BERT's vocabulary
-MATRICES = ("q", "k", "v", "o", "i", "p")  # of a layer, in the order of the graph
-NORMS = {"l1": "attention.output.LayerNorm", "l2": "output.LayerNorm"}
-BIASES = {
-    "q": "attention.self.query",
-    "k": "attention.self.key",
-    "v": "attention.self.value",
-    "o": "attention.output.dense",
-    "i": "intermediate.dense",
-    "p": "output.dense",
-}
 # Scores that are kept: those of the last fifty questions or so.
 KEPT_SCORES = 1024
 HEADS = ("rank.weight", "rank.bias", "tok.weight", "tok.bias", "none", "mix")
@@ -73,7 +64,7 @@ class SentenceReader:
     def __init__(self, folder: Path, threads: int = 0) -> None:
         self._threads = threads or available_cores()
         self._tokenizer = load_tokenizer()
-        self._session = open_session(make_once(folder, PREFIX, build_graph))
+        self._session = open_session(make_once(folder, PREFIX, build_reader))
         self._heads = trained_arrays(HEADS)
         self._kept: dict[tuple[str, ReadSentence], float] = {}
         self._lock = Lock()
@@ -130,11 +121,7 @@ class SentenceReader:
         row = np.array([ids], dtype=np.int64)
         types = np.zeros_like(row)
         types[:, first:] = 1
-        inputs = {
-            "input_ids": row,
-            "attention_mask": np.ones_like(row),
-            "token_type_ids": types,
-        }
+        inputs = {"input_ids": row, "token_type_ids": types}
         states = np.asarray(self._session.run(None, inputs)[0][0], np.float64)
         heads, inside = self._heads, states[first:]
         whole = np.concatenate([states[0], inside.mean(axis=0)])
@@ -211,40 +198,10 @@ def trained_arrays(names: Collection[str] = ()) -> dict[str, NDArray[Any]]:
         return {name: arrays[name] for name in names or arrays.files}
 
 
-def build_graph() -> bytes:
+def build_reader() -> bytes:
     """Return the embedder's ONNX graph with the trained layers in place of its own.
 
     Raises:
         ModelError: If one of the two files is missing or was changed.
     """
-    import onnx  # noqa: PLC0415 - only where nothing is cached
-
-    trained = trained_arrays()
-    model = onnx.load_from_string(shipped_weights())
-    places = {one.name: one for one in model.graph.initializer}
-    for layer in sorted({int(n[0]) for n in trained if n[0].isdigit()}):
-        for ours, name in layer_names(list(places), layer):
-            array = trained[f"{layer}.{ours}"]
-            places[name].CopyFrom(onnx.numpy_helper.from_array(array, name))
-    content: bytes = model.SerializeToString()
-    return content
-
-
-def layer_names(names: Sequence[str], layer: int) -> Iterator[tuple[str, str]]:
-    """Yield our name of each array of a layer ("q.weight"), and that in the graph.
-
-    Args:
-        names: The names of all arrays, in the order of the graph.
-        layer: The number of the layer, from 0.
-    """
-    # The exporter numbered the matrices of the layers in the order of the graph.
-    numbered = [name for name in names if name.startswith("val_")]
-    matrices = [name[:-2] for name in numbered if name.endswith("_q")]
-    start, inside = layer * len(MATRICES), f"inner.encoder.layer.{layer}"
-    for part, place in zip(MATRICES, matrices[start:], strict=False):
-        yield f"{part}.weight", f"{place}_q"
-        yield f"{part}.scale", f"{place}_scale"
-        yield f"{part}.bias", f"{inside}.{BIASES[part]}.bias"
-    for part, place in NORMS.items():
-        yield f"{part}.weight", f"{inside}.{place}.weight"
-        yield f"{part}.bias", f"{inside}.{place}.bias"
+    return build_graph(shipped_weights(), trained_arrays())

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from elt_llm_core.errors import ModelError, StoreWriteError
 from elt_llm_core.files.atomic import write_atomic
+from elt_llm_core.models.minilm_graph import build_graph
 
 WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
@@ -21,7 +22,7 @@ RECIPE = (
 
 CONVERTED = "-int8-"  # in a file's name, between the model and the version
 # Incremented when the recipe changes, so that older files are not used.
-PREFIX = "minilm-int8-2-"
+PREFIX = "minilm-int8-3-"
 
 logger = logging.getLogger(__name__)
 
@@ -89,7 +90,7 @@ def int8_weights(folder: Path) -> bytes:
     Raises:
         ModelError: If the shipped file is missing or was changed.
     """
-    return make_once(folder, PREFIX, shipped_weights)
+    return make_once(folder, PREFIX, lambda: build_graph(shipped_weights()))
 
 
 def make_once(folder: Path, prefix: str, load: Callable[[], bytes]) -> bytes:
@@ -112,7 +113,7 @@ def make_once(folder: Path, prefix: str, load: Callable[[], bytes]) -> bytes:
         model = quantise(plain)
     except OSError as error:
         logger.warning(
-            "not enough disk space for the int8 model (%s): using the model as shipped",
+            "not enough disk space for the int8 model (%s): using it in float32",
             error,
         )
         return plain
@@ -182,18 +183,17 @@ def shipped_weights(path: Path | None = None) -> bytes:
     return weights
 
 
-def quantise(weights: bytes) -> bytes:
+def quantise(plain: bytes) -> bytes:
     """Return a model in int8, the same bytes on every run.
 
     Args:
-        weights: An ONNX file.
+        plain: An ONNX file in float32.
 
     Raises:
         OSError: If no temporary folder can be written.
     """
     # Imported here, because the library is needed only once per cache.
     import onnx  # noqa: PLC0415
-    import onnxruntime  # noqa: PLC0415
     from onnxruntime.quantization import (  # noqa: PLC0415
         QuantType,
         quant_utils,
@@ -201,19 +201,8 @@ def quantise(weights: bytes) -> bytes:
     )
 
     with tempfile.TemporaryDirectory(prefix="elt-llm-") as folder:
-        plain, small = Path(folder, "plain.onnx"), Path(folder, "int8.onnx")
-        options = onnxruntime.SessionOptions()
-        options.log_severity_level = 3
-        options.optimized_model_filepath = str(plain)
-        # Basic only: it folds the shipped int8 weights back to float32, and the higher
-        # levels would tie the file to this machine's instruction set.
-        options.graph_optimization_level = (
-            onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-        )
-        onnxruntime.InferenceSession(
-            weights, options, providers=["CPUExecutionProvider"]
-        )
-        graph = onnx.load(plain)
+        small = Path(folder, "int8.onnx")
+        graph = onnx.load_from_string(plain)
         # Without this, the quantiser would log through the root logger and configure
         # the logging of the whole process.
         quant_utils.add_pre_process_metadata(graph)

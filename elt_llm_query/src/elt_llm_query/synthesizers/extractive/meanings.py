@@ -97,17 +97,16 @@ def comparison_with(
         None if the embedder is not one of this process, whose calls cost nothing. The
         cosines are 0 if it fails.
     """
-    if embedder is None or token_reader(embedder) is None:
+    tokens = token_reader(embedder)
+    if embedder is None or tokens is None:
         return None
 
     def likeness(texts: Sequence[str]) -> list[float]:
-        try:
-            asked = embedder.get_query_embedding(question)
-            rows = [embed_beginning(embedder.get_text_embedding, one) for one in texts]
+        try:  # as readings, because most of them were made for the answer
+            asked, *readings = tokens.read_tokens([question, *texts])
         except (ModelError, EmbedError):
             return [0.0] * len(texts)
-        query = to_unit(np.asarray(asked, np.float32))
-        return [float(to_unit(np.asarray(row, np.float32)) @ query) for row, _ in rows]
+        return [float(one.vector @ asked.vector) for one in readings]
 
     def read(sentences: Sequence[ReadSentence]) -> list[float]:
         try:
@@ -139,7 +138,7 @@ def compare_meanings(
     shown: Sequence[EmbeddedSentence],
     embedder: BaseEmbedding | None,
     *,
-    reads: bool = False,
+    read: int = 0,
 ) -> list[Features]:
     """Return the named numbers of each sentence, in their order.
 
@@ -148,7 +147,8 @@ def compare_meanings(
         weights: Weight of each stem of the question.
         shown: The sentences.
         embedder: Embeds them.
-        reads: Whether the sentence reader reads each with the question.
+        read: How many the sentence reader reads with the question: those whose words
+            match best. The others count as those that surely do not answer.
 
     Returns:
         Numbers with the same names for all sentences, including `source_cosine` if
@@ -158,22 +158,31 @@ def compare_meanings(
     if embedder is None or not shown:
         return [{} for _ in shown]
     rows = _compare_vectors(bundle, weights, shown, embedder)
-    if not reads or not rows[0]:
+    if not read or not rows[0]:
         return rows
-    read = [one.context is not None for one in shown]
-    sentences = [
-        ReadSentence(s.text, s.context) for s in shown if s.context is not None
-    ]
+    to_read = {
+        at: ReadSentence(one.text, one.context)
+        for at, one in enumerate(shown)
+        if one.context is not None
+    }
+    best = sorted(to_read, key=lambda at: -_closeness(rows[at]))[:read]
     try:
-        scores = reader_beside(embedder).score(bundle.query_str, sentences)
+        scores = reader_beside(embedder).score(
+            bundle.query_str, [to_read[at] for at in best]
+        )
     except ModelError as error:
         logger.warning(_UNREAD, error)
         return [{} for _ in shown]
     limited = np.full(len(shown), LEAST_READ)
-    limited[read] = np.clip(scores, LEAST_READ, MOST_READ)
+    limited[best] = np.clip(scores, LEAST_READ, MOST_READ)
     return [
         row | {"reader": float(score)} for row, score in zip(rows, limited, strict=True)
     ]
+
+
+def _closeness(row: Features) -> float:
+    """Return how well the words of a sentence and its heading match the question."""
+    return row.get("match_with_heading", row["cosine"])
 
 
 def _compare_vectors(

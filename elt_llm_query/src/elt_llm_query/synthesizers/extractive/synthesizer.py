@@ -179,7 +179,12 @@ class ExtractiveOptions(Strategy[BaseSynthesizer]):
         description="the same as coverage alone, where nothing is embedded",
     )
     compared: int = Field(
-        default=8, ge=1, le=60, description="sentences that are embedded and read"
+        default=8, ge=1, le=60, description="sentences that are embedded"
+    )
+    # With eight, 555 questions are answered and refused alike; with three, 12 are not
+    # ("How long an answer takes" in measurements/answers.md).
+    read: int = Field(
+        default=5, ge=1, le=60, description="of these, sentences that are also read"
     )
 
     @override
@@ -430,7 +435,9 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         candidates = keep_in_form(question, candidates, passages)
         chosen = worth_comparing(question, candidates, self.limits.compared)
         shown = [to_embedded_sentence(passages, c) for c in chosen]
-        meanings = compare_meanings(bundle, weights, shown, self._embedder, reads=True)
+        meanings = compare_meanings(
+            bundle, weights, shown, self._embedder, read=self.limits.read
+        )
         return Compared(candidates, chosen, meanings, unnamed)
 
     def _strange(
