@@ -6,15 +6,21 @@
 used again. Each English question of XQuAD is asked over all paragraphs, and "What is
 X?" for every fourth term that the NIST handbook defines, over its four volumes. Every
 conflict is printed, to be judged by a person: documents of one author seldom disagree.
+
+Then the pairs of `conflict_pairs.tsv` (set, kind, question, two sentences in free
+words): all first sentences are one document and all second ones another. Printed is how
+many contradictions are reported, and how many pairs about two things.
 """
 
 import argparse
 import json
 import logging
+from collections import Counter
 from pathlib import Path
 
 from elt_llm_query import Library
 
+PAIRS = Path(__file__).with_name("conflict_pairs.tsv")
 EVERY = 4  # of the defined terms; with XQuAD's 48 questions some hundred in all
 
 
@@ -41,6 +47,27 @@ def main() -> None:
                     print(f"{question}\n  {conflict.reason}")
                     print(*(f"    {q.quote}" for q in conflict.quotes), sep="\n")
     print(f"{asked} questions, {answered} answered, {conflicts} conflicts")
+    ask_pairs(options.work)
+
+
+def ask_pairs(work: Path) -> None:
+    """Ask the question of each pair and print how many are reported."""
+    rows = [line.split("\t") for line in PAIRS.read_text("utf-8").splitlines()]
+    for name in dict.fromkeys(row[0] for row in rows):
+        pairs = [row[1:] for row in rows if row[0] == name]
+        files = []
+        for title, column in (("handbook", 2), ("procedure", 3)):
+            path = work / f"{title}-{name}.md"
+            parts = [f"## Part {at}\n\n{p[column]}" for at, p in enumerate(pairs, 1)]
+            path.write_text("\n\n".join([f"# {title}", *parts]), encoding="utf-8")
+            files.append(path)
+        counts: Counter[str] = Counter()
+        with Library(work / f"pairs-{name}") as library:
+            library.add(files, collection="pairs")
+            for kind, question, *_ in pairs:
+                conflicts = library.ask(question, ["pairs"]).conflicts
+                counts[f"{kind} reported" if conflicts else f"{kind} not"] += 1
+        print(name, dict(sorted(counts.items())))
 
 
 def read_xquad(file: Path, work: Path) -> tuple[str, list[Path], list[str]]:

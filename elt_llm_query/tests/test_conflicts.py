@@ -94,3 +94,71 @@ def test_what_speaks_of_something_else_is_no_conflict(tmp_path):
     for question, _ in QUESTIONS:
         assert asked(world, question, ["library"]).conflicts == ()
     world.store.close()
+
+
+# Rules of a handbook, and of a procedure in other words.
+HANDBOOK = [
+    ("Fences", "A fence at the street may be up to 1.2 metres tall."),
+    ("Boiler", "The boiler is inspected every 12 months."),
+    ("Dogs", "Dogs are allowed on the ferry if they are on a lead."),
+    ("Closing", "The cloakroom closes at 21:30."),
+    ("Paint", "Paint must dry for six hours before a second coat."),
+    ("Swimming", "Children under ten may not swim alone."),
+    ("Parking", "Parking is free on Sundays."),
+]
+PROCEDURE = [
+    ("A", "Towards the road, fences have a height of at most 1.5 metres."),
+    ("B", "Inspection of the boiler takes place once in 24 months."),
+    ("C", "Passengers may not bring dogs on board the ferry."),
+    ("D", "Coats are collected from the cloakroom before it closes at 22:00."),
+    ("E", "Varnish must dry for eight hours."),
+    ("F", "Children over twelve may swim alone."),
+    ("G", "Parking is not free on Saturdays."),
+]
+
+
+@pytest.fixture(scope="module")
+def two_documents(tmp_path_factory):
+    store, models = Store(tmp_path_factory.mktemp("two")), build_models(RagConfig())
+    documents = [
+        make_document("Handbook", HANDBOOK),
+        make_document("Procedure", PROCEDURE),
+    ]
+    fill(store, models, {"rules": documents})
+    yield World(store, models, RagConfig())
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("question", "reason"),
+    [
+        ("How tall may a fence at the street be?", "1.2 metres or 1.5 metres"),
+        ("How often is the boiler inspected?", "12 months or 24 months"),
+        ("Are dogs allowed on the ferry?", "one of them says not"),
+        ("When does the cloakroom close?", "21:30 or 22:00"),
+    ],
+)
+def test_another_document_that_answers_otherwise_in_other_words_is_reported(
+    two_documents, question, reason
+):
+    result = asked(two_documents, question, ["rules"])
+    (conflict,) = result.conflicts
+    assert conflict.reason == reason
+    assert [quote.document for quote in conflict.quotes] == ["Handbook", "Procedure"]
+    assert conflict.statement in result.answer
+    for quote in conflict.quotes:
+        text = two_documents.store.document_text(quote.document_id)
+        assert text[quote.span.start : quote.span.end] == quote.quote
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How long must paint dry?",  # the other is about varnish
+        "May children under ten swim alone?",  # of another age
+        "Is parking free on Sundays?",  # of another day
+        "Who inspects the boiler?",  # asks for no value
+    ],
+)
+def test_a_like_sentence_about_another_thing_is_not_reported(two_documents, question):
+    assert asked(two_documents, question, ["rules"]).conflicts == ()

@@ -60,7 +60,7 @@ from elt_llm_query.caching.semantic_cache import SemanticCache
 from elt_llm_query.earlier_passages import NO_EARLIER, EarlierPassages, add_earlier
 from elt_llm_query.engine import assemble
 from elt_llm_query.grounding.citations import Checked, check_answer
-from elt_llm_query.grounding.claim import LISTS_KEY, SURE_KEY
+from elt_llm_query.grounding.claim import LISTS_KEY, RIVALS_KEY, SURE_KEY
 from elt_llm_query.grounding.conflicts import find_conflicts
 from elt_llm_query.grounding.judges import confirm_paraphrases
 from elt_llm_query.grounding.labels import LabelSources
@@ -261,8 +261,9 @@ def _verify(
         refused = checked.status in REFUSED
         compare = comparison_with(question, models.embedder) if refused else None
         nearest = quote_nearest(checked.status, question, sources, locate, compare)
+        rivals = (response.metadata or {}).get(RIVALS_KEY, ())
         conflicts = find_conflicts(
-            checked.status, question, checked.statements, sources, locate
+            checked.status, question, checked.statements, sources, locate, rivals
         )
     return checked, nearest, conflicts
 

@@ -1,6 +1,7 @@
 """A claim of an answer, and the metadata keys that carry claims."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 WRITTEN_BY_KEY = "written_by_model"
 
@@ -40,3 +41,25 @@ LISTS_KEY = "lists"  # how much of the lists of the documents an answer quotes
 
 
 SURE_KEY = "sure"  # the probability that an extractive answer answers
+
+
+class RivalAnswer(NamedTuple):
+    """A quoted sentence and one of another document that answers otherwise.
+
+    Attributes:
+        quoted: The sentence that the answer quotes.
+        other: The other one.
+        reason: What differs: 45 days or 30 days.
+    """
+
+    quoted: Claim
+    other: Claim
+    reason: str
+
+    @property
+    def claims(self) -> tuple[Claim, Claim]:
+        """Return both sentences."""
+        return self.quoted, self.other
+
+
+RIVALS_KEY = "rivals"  # other answers to the question, of other documents

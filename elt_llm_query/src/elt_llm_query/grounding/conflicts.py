@@ -3,7 +3,8 @@
 A sentence of another source conflicts with a cited one if both have the same words and
 the same names, and one value differs: a number of the same unit, a date, a "not", a
 duty for a permission. A second difference, such as another year or another class,
-indicates another subject. A freely worded conflict is not detected, because false
+indicates another subject. Conflicts in other words are those that the sentence reader
+read with the question (`RivalAnswer`); further ones are not detected, because false
 alarms would teach readers to ignore the notice.
 """
 
@@ -16,6 +17,7 @@ from elt_llm_query.analysis.lexicon import MONTHS
 from elt_llm_query.analysis.read_sentence import Sentence, sentences
 from elt_llm_query.grounding.agreement import compare
 from elt_llm_query.grounding.citations import to_citation
+from elt_llm_query.grounding.claim import RivalAnswer
 from elt_llm_query.grounding.claim_difference import Disagreement
 from elt_llm_query.grounding.claim_words import (
     Token,
@@ -68,6 +70,7 @@ def find_conflicts(
     statements: Sequence[Statement],
     sources: Sequence[Offered],
     locate: Locate,
+    rivals: Sequence[RivalAnswer] = (),
 ) -> tuple[Conflict, ...]:
     """Find passages of the sources that contradict the answer.
 
@@ -77,10 +80,11 @@ def find_conflicts(
         statements: The answer, with the citations of each statement.
         sources: The ranked sources of the answer.
         locate: Finds the place of a quote.
+        rivals: Other answers that were read beside the quoted one.
 
     Returns:
         At most three, in the order of the statements, each with the cited passage and
-        the first one that conflicts with it.
+        the first one that conflicts with it; then the rivals.
     """
     conflicts: dict[frozenset[tuple[str, int]], Conflict] = {}
     for statement in statements if status in _ANSWERED else ():
@@ -94,7 +98,40 @@ def find_conflicts(
                     statement=statement.text, reason=reason, quotes=quotes
                 )
                 conflicts.setdefault(places, conflict)
+    if status in _ANSWERED:
+        for rival in rivals:
+            places = frozenset((c.node_id, c.start) for c in rival.claims)
+            against = _conflict_with(rival, statements, sources, locate)
+            if against is not None:
+                conflicts.setdefault(places, against)
     return tuple(conflicts.values())[:MOST]
+
+
+def _conflict_with(
+    rival: RivalAnswer,
+    statements: Sequence[Statement],
+    sources: Sequence[Offered],
+    locate: Locate,
+) -> Conflict | None:
+    """Return the conflict with a rival; None if its sentence was not quoted."""
+    by_node = {one.source.node_id: one for one in sources}
+    if any(claim.node_id not in by_node for claim in rival.claims):
+        return None
+    first, second = (
+        _quote_span(by_node[one.node_id], one.start, one.end, locate)
+        for one in rival.claims
+    )
+    for statement in statements:
+        for cited in statement.citations:
+            same = cited.document_id == first.document_id
+            begins, ends = first.span.start, first.span.end
+            if same and cited.span.start < ends and begins < cited.span.end:
+                return Conflict(
+                    statement=statement.text,
+                    reason=rival.reason,
+                    quotes=(first, second),
+                )
+    return None
 
 
 def _conflicts_of(
@@ -141,7 +178,7 @@ def _difference(question: str, one: _Passage, other: _Passage) -> str:
     if unlike or _is_of_another(one, other) or _lacks(question, one, other):
         return ""
     guards = _guards(first) ^ _guards(second)
-    values = _values(first), _values(second)
+    values = read_values(first), read_values(second)
     differing = [u for u in {**values[0], **values[1]} if not _have_same(u, values)]
     differences = [*compare(one.text, [other.text]), *compare(other.text, [one.text])]
     against = [d for d in differences if d.kind is Disagreement.CONTRADICTED]
@@ -208,8 +245,16 @@ def _guards(tokens: Sequence[Token]) -> frozenset[str]:
     return frozenset(t.key for t in tokens if t.role is WordRole.GUARD)
 
 
-def _values(tokens: Sequence[Token]) -> dict[str, dict[str, str]]:
-    """Return the numbers of a sentence by unit, each as written."""
+def read_values(tokens: Sequence[Token]) -> dict[str, dict[str, str]]:
+    """Return the numbers of a sentence by unit, each as written.
+
+    Args:
+        tokens: The sentence.
+
+    Returns:
+        For each unit, which is empty for a bare number, the numbers: as they are
+        compared, and as they are written ("45": "45 days").
+    """
     values: dict[str, dict[str, str]] = {}
     for at, token in enumerate(tokens):
         if token.role is WordRole.NUMBER:
@@ -234,7 +279,12 @@ def _value(at: int, tokens: Sequence[Token]) -> tuple[str, str, str]:
 
 
 def _quote(passage: _Passage, locate: Locate) -> Citation:
-    source, sentence = passage.where.source, passage.sentence
-    match = QuoteMatch(Support.VERIFIED, 1.0, sentence.start, sentence.end)
-    quote = source.text[sentence.start : sentence.end]
-    return to_citation(ClaimMatch(source.label, quote, match, passage.where), locate)
+    return _quote_span(
+        passage.where, passage.sentence.start, passage.sentence.end, locate
+    )
+
+
+def _quote_span(where: Offered, start: int, end: int, locate: Locate) -> Citation:
+    match = QuoteMatch(Support.VERIFIED, 1.0, start, end)
+    quote = where.source.text[start:end]
+    return to_citation(ClaimMatch(where.source.label, quote, match, where), locate)

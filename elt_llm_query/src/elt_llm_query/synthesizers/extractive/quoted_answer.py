@@ -6,7 +6,7 @@ from typing import NamedTuple
 from llama_index.core.schema import TextNode
 
 from elt_llm_core.results import QuotedList
-from elt_llm_query.grounding.claim import Claim
+from elt_llm_query.grounding.claim import Claim, RivalAnswer
 from elt_llm_query.prompts import UNSURE_ANSWER
 from elt_llm_query.synthesizers.extractive.whole_lists import ListExtent, WholeLists
 
@@ -23,6 +23,7 @@ class QuotedAnswer(NamedTuple):
         brought: The chunks that were added to complete a list.
         sure: The probability that it answers; None if it was not estimated.
         unsure: Whether the text says that it may not answer.
+        rivals: Other answers, of other documents.
     """
 
     text: str
@@ -31,6 +32,7 @@ class QuotedAnswer(NamedTuple):
     brought: Sequence[TextNode] = ()
     sure: float | None = None
     unsure: bool = False
+    rivals: Sequence[RivalAnswer] = ()
 
 
 def write_answer(

@@ -79,6 +79,10 @@ class ScoredCandidate:
             question.
         whole: Whether it is a row or sheet, for which evidence suffices.
         rivalled: Whether another row has a content word of the question that it lacks.
+        read: Log odds of the sentence reader that it answers; None if it was not read.
+        match: How well its words and those of its headings match the question, at most
+            1; None without token vectors.
+        weakest_match: The same of the question's word that matches worst.
     """
 
     candidate: Candidate
@@ -88,6 +92,9 @@ class ScoredCandidate:
     lacking: bool = False
     whole: bool = False
     rivalled: bool = False
+    read: float | None = None
+    match: float | None = None
+    weakest_match: float | None = None
 
     @property
     def evidence(self) -> float:

@@ -33,6 +33,7 @@ from elt_llm_query.grounding.claim import (
     CLAIMS_KEY,
     LISTS_KEY,
     REFUSED_KEY,
+    RIVALS_KEY,
     SURE_KEY,
     UNSERVED_KEY,
     WRITTEN_BY_KEY,
@@ -107,6 +108,7 @@ from elt_llm_query.synthesizers.extractive.restrictions import (
     has_unnamed_group,
     prefer_unrestricted,
 )
+from elt_llm_query.synthesizers.extractive.rival_answers import find_rivals
 from elt_llm_query.synthesizers.extractive.scorer import kind_of, load_scorer
 from elt_llm_query.synthesizers.extractive.single_rows import (
     drop_single_rows,
@@ -301,7 +303,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         nodes = [n for n in nodes if not is_generated(n.node)]
         passages, beside = self.read(nodes)
         answer = self._answer(bundle, passages)
-        text, claims, extents, added, sure, unsure = answer
+        text, claims, extents, added, sure, unsure, rivals = answer
         beside += [NodeWithScore(node=node, score=0.0) for node in added]
         refused = not claims
         metadata: dict[str, Any] = {WRITTEN_BY_KEY: False}
@@ -322,6 +324,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
             text = write_answer(claims, extents, unsure=unsure)
         metadata |= {
             SURE_KEY: sure,
+            RIVALS_KEY: list(rivals),
             CLAIMS_KEY: [*claims],
             REFUSED_KEY: refused,
             LISTS_KEY: [to_quoted_list(one) for one in extents],
@@ -388,7 +391,9 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
             return QuotedAnswer(refusal(passages, best, reason))
         unsure = is_unsure(chosen[0], self.limits)
         unsure |= has_unnamed_group(question, chosen[0].candidate, passages)
-        return to_answer(whole, chosen[0].sure, unsure=unsure)
+        rivals = find_rivals(question, chosen[0], best, passages)
+        answer = to_answer(whole, chosen[0].sure, unsure=unsure)
+        return answer._replace(rivals=rivals)
 
     def quote(
         self,
@@ -546,6 +551,9 @@ def _score(
             whole=passages[candidate.passage].whole
             and not passages[candidate.passage].parts,
             rivalled=is_rivalled(question, passages, candidate.passage),
+            read=meaning.get("reader"),
+            match=meaning.get("match_with_heading"),
+            weakest_match=meaning.get("weakest_match"),
         )
         for candidate, meaning in zip(compared.chosen, compared.meanings, strict=True)
     ]
