@@ -117,6 +117,10 @@ class TextUnit(Record):
     follows: tuple["TextUnit", ...] = Field(
         default=(), description="list items that its end announces"
     )
+    above: str = Field(
+        default="", description="the heading or the short paragraph right above it"
+    )
+    above_heading: bool = Field(default=False, description="that line is a heading")
 
     def spans(self, start: int, end: int) -> tuple[tuple[int, int], ...]:
         """Spans of the document for characters `[start, end)` of this unit."""
@@ -156,9 +160,13 @@ def text_units(text: str, blocks: Sequence[Block]) -> list[TextUnit]:
             groups[-1].append(block)
         else:
             groups.append([block])
-    groups = [group for group in groups if _is_running(text, group[0])]
-    units = [_build_unit(text, group) for group in groups]
-    are_items = [_is_item(text, group[0]) for group in groups]
+    running = [
+        (group, groups[number - 1][-1] if number else None)
+        for number, group in enumerate(groups)
+        if _is_running(text, group[0])
+    ]
+    units = [_build_unit(text, group, above) for group, above in running]
+    are_items = [_is_item(text, group[0]) for group, _ in running]
     return [_add_items(units, are_items, number) for number in range(len(units))]
 
 
@@ -238,7 +246,7 @@ def _continues(text: str, before: Block, after: Block) -> bool:
     return ended is None and text[after.start : after.start + 1].islower()
 
 
-def _build_unit(text: str, group: Sequence[Block]) -> TextUnit:
+def _build_unit(text: str, group: Sequence[Block], above: Block | None) -> TextUnit:
     first = group[0]
     header = first.cells[0].header if first.cells else ""
     whole = ""
@@ -253,9 +261,22 @@ def _build_unit(text: str, group: Sequence[Block]) -> TextUnit:
         page=first.page,
         section=first.section,
         in_table=bool(first.cells),
+        above=_line_above(text, above),
+        above_heading=above is not None and above.kind is BlockKind.HEADING,
         defining=announces_definitions(first.section)
         or announces_definitions(f"{first.table} > {header}"),
     )
+
+
+def _line_above(text: str, above: Block | None) -> str:
+    """The block above if it is a heading, or a paragraph of a line that ends open."""
+    if above is None or above.kind not in {BlockKind.HEADING, BlockKind.PARAGRAPH}:
+        return ""
+    words = text[above.start : above.end]
+    if above.kind is BlockKind.HEADING:
+        return words
+    is_line = len(words) <= _LONGEST_HEADING and "\n" not in words.strip()
+    return words if is_line and not _ENDED.search(words.rstrip(":* ")) else ""
 
 
 def _add_items(

@@ -15,6 +15,7 @@ from elt_llm_consumer.definitions.definition_records import (
     TextUnit,
     text_of_spans,
 )
+from elt_llm_consumer.definitions.headed_definitions import headed_term
 from elt_llm_consumer.definitions.term_forms import (
     can_be_term,
     clean_term,
@@ -81,6 +82,16 @@ def find_in_prose(text: str, units: Sequence[TextUnit]) -> list[Definition]:
 
 
 def _candidates(unit: TextUnit) -> Iterator[DefinitionCandidate]:
+    headed = headed_term(unit)
+    if headed is not None:
+        yield DefinitionCandidate(
+            term=headed.term,
+            synonyms=headed.synonyms,
+            head=0,
+            start=headed.start,
+            source=headed.source,
+            whole=unit.defining,
+        )
     by_layout = list(_layout_candidates(unit))
     yield from by_layout
     if not any(candidate.listed for candidate in by_layout):

@@ -43,7 +43,7 @@ GIVEN = (
     r"(?:given|set|ascribed|assigned|as|stated|defined|specified|in|it|provided|"
     r"attributed|described|laid)"
 )
-_STATES = (
+STATES = (
     r"(?P<mean>\b(?:shall|will|is\s+taken\s+to|are\s+taken\s+to)\s+(?:\w+\s+)?mean\b|"
     r"\bmeans?(?:\s+and\s+includes?)?\b)"
     r"|(?P<defined>\b(?:is|are|shall\s+be)\s+(?:hereby\s+)?defined\s+"
@@ -52,7 +52,7 @@ _STATES = (
     r"\b(?:is|are)\s+defined\s+(?:in|by|under)\b)"
     r"|(?P<refers>\brefers?\s+to\b)"
 )
-CONNECTOR = re.compile(rf"{_STATES}|(?P<includes>\bincludes?\b)", re.IGNORECASE)
+CONNECTOR = re.compile(rf"{STATES}|(?P<includes>\bincludes?\b)", re.IGNORECASE)
 # What may not follow "means" (or "mean"): then it is the noun ("by means of") or the
 # verb of a consequence ("this means you must").
 NOT_AFTER = re.compile(
@@ -138,7 +138,7 @@ MEANING_HEADER = re.compile(
     r"what\s+it\s+means|defined\s+as|in\s+full)\b.{0,30}",
     re.IGNORECASE,
 )
-LEADING_CONNECTOR = re.compile(rf"\s*(?:\W{{0,3}})(?:{_STATES})\s*:?\s*", re.IGNORECASE)
+LEADING_CONNECTOR = re.compile(rf"\s*(?:\W{{0,3}})(?:{STATES})\s*:?\s*", re.IGNORECASE)
 THE_MEANING = re.compile(r"\w+(?:\s+have)?\s+(?=the\b)|\w+\s+", re.IGNORECASE)
 # "has the meaning given in the definition of "Deposit"".
 NAMED_TARGET = re.compile(
