@@ -14,7 +14,8 @@ is a further set. Candidates and features are those of the product.
 
 Prints precision, recall and boundaries of each gold glossary, made with weights that
 have not seen its document, and average precision of the labelled documents, with
-weights that have not seen their family. `--hidden` prints the glossary of the four
+weights that have not seen their family, and how many candidates of the forms that are
+decided by a rule are right. `--hidden` prints the glossary of the four
 volumes of NIST SP 800-63-4 without their list of definitions, compared with the list.
 `--ablate` prints the gold glossaries without each group of features and without each
 stage. `--write` fits all sets and writes the weights that ship.
@@ -44,6 +45,11 @@ from elt_llm_consumer.definitions.definition_pipeline import (
     choose,
 )
 from elt_llm_consumer.definitions.definition_records import text_units
+from elt_llm_consumer.definitions.mere_statements import (
+    tells_of_each,
+    tells_what_is_done,
+)
+from elt_llm_consumer.definitions.plain_sentences import is_plain_sentence
 from elt_llm_consumer.definitions.proposals import (
     DefinitionProposal,
     Way,
@@ -86,6 +92,11 @@ SHIPPED = Path(shipped.__file__).with_name(shipped.WEIGHTS)
 COUNTS = {NIST: 0.2, TEXTBOOKS: 0.3}
 WEAK, USED, PART = 0.5, 0.5, 0.3  # of rows that teach less
 OPENING = 40  # characters of a definition in a label
+FORMS = {
+    "plain sentence": is_plain_sentence,
+    "tells of each": tells_of_each,
+    "tells what is done": tells_what_is_done,
+}
 _MARKUP = re.compile(r"(?<=\])\([^)]*\)|\{:[^}]*\}|[*_`\[\]]")
 THRESHOLDS = (0.3, SURE, 0.5)
 COLUMNS = ("left out", "precision", "recall", "tight", "rows", "over 120 words")
@@ -366,6 +377,24 @@ def report_labelled(sets: Sequence[Set], names: Sequence[str]) -> None:
     print(f"| all | {' | '.join(_ranked(seen))} |")
 
 
+def report_forms(sets: Sequence[Set]) -> None:
+    """Print how many judged candidates of the forms with a rule are right."""
+    print("\n| form | judged | right |\n|---|---|---|")
+    for name, has_form in FORMS.items():
+        judged = [
+            right
+            for one in sets
+            for candidate, right, counts in zip(
+                (c for part in one.parts for c in part.candidates),
+                one.right,
+                one.counts,
+                strict=True,
+            )
+            if counts and has_form(candidate)
+        ]
+        print(f"| {name} | {len(judged)} | {sum(judged):.0f} |")
+
+
 def _ranked(pairs: Sequence[tuple[float, float]]) -> Iterator[str]:
     """Counts, average precision, and precision and recall at each threshold."""
     order = sorted(pairs, key=lambda pair: -pair[0])
@@ -438,6 +467,7 @@ def main() -> None:
     report(sets, names, f"unseen, threshold {SURE}")
     report(sets, names, f"unseen, threshold {LIKELY}", threshold=LIKELY)
     report_labelled(sets, names)
+    report_forms(sets)
     if told.hidden:
         report_hidden(folder, told.root, sets, names)
     if told.ablate:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from elt_llm_consumer.definitions import patterns
+from elt_llm_consumer.definitions.antecedents import with_antecedent
 from elt_llm_consumer.definitions.definition_features import (
     Features,
     describe_all,
@@ -22,6 +23,7 @@ from elt_llm_consumer.definitions.definition_records import (
 )
 from elt_llm_consumer.definitions.definition_scorer import DefinitionScorer, load_scorer
 from elt_llm_consumer.definitions.extract import add_synonyms, without_repeats
+from elt_llm_consumer.definitions.mere_statements import is_statement
 from elt_llm_consumer.definitions.plain_sentences import is_plain_sentence
 from elt_llm_consumer.definitions.proposals import (
     OPENS,
@@ -121,14 +123,7 @@ def chosen_definitions(
         scorer: The weights, which determine the reasons.
     """
     definitions = [
-        one.candidate.definition.model_copy(
-            update={
-                "term": name_in_sentence(one.candidate),
-                "confidence": round(one.probability, 3),
-                "found_by": kind(one.candidate),
-                "reasons": _list_reasons(one, scorer),
-            }
-        )
+        _to_row(candidates.text, one, scorer)
         for one in choose(candidates.scored, candidates.usage, threshold)
     ]
     pairs = [
@@ -138,6 +133,18 @@ def chosen_definitions(
         for name in one.candidate.definition.synonyms
     ]
     return without_repeats(add_synonyms(definitions, candidates.text, pairs))
+
+
+def _to_row(text: str, one: Scored, scorer: DefinitionScorer) -> Definition:
+    """Return a chosen definition as it stands in the glossary."""
+    definition, notes = with_antecedent(text, one.candidate)
+    update = {
+        "term": name_in_sentence(one.candidate),
+        "confidence": round(one.probability, 3),
+        "found_by": kind(one.candidate),
+        "reasons": (*notes, *_list_reasons(one, scorer)),
+    }
+    return definition.model_copy(update=update)
 
 
 def _list_reasons(one: Scored, scorer: DefinitionScorer) -> tuple[str, ...]:
@@ -249,11 +256,12 @@ def _introduces(
 def _says_nothing(
     candidate: DefinitionProposal, key: str, forms: Mapping[str, str]
 ) -> bool:
-    """Return whether an informal definition is empty, or only has both forms."""
+    """Return whether an informal definition is empty, or does not say what it is."""
     words = candidate.definition.definition
     other = forms.get(key, key)
     # Of six empty rows of three unlike documents five defined nothing.
-    return is_empty(words) or fold(words) in {f"{key} {other}", f"{other} {key}"}
+    only_forms = fold(words) in {f"{key} {other}", f"{other} {key}"}
+    return only_forms or is_empty(words) or is_statement(candidate)
 
 
 def _is_free(one: Scored, own: Way | None, other: Way | None) -> bool:

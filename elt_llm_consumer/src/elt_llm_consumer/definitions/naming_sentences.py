@@ -48,6 +48,20 @@ _WE_MEAN = re.compile(
     r"means?\s*:?",
     re.IGNORECASE,
 )
+# "We call a "dial photo" a picture on which …", and "We call a picture on which … a
+# "dial photo"": quotation marks or bold print tell the name from what it names.
+_NAME = (
+    rf"(?:an?\s+|the\s+)?(?:\*\*|__|{patterns.QUOTE_OPEN})\s*"
+    rf"(?P<term>{WORD}(?:\s+{WORD}){{0,4}})[,;]?(?:\*\*|__|{patterns.QUOTE_CLOSE})"
+)
+_THING = r"(?P<thing>(?:an?|the|any|every|each|one|those|anyone|anything)\s"
+_WE_CALL = re.compile(
+    rf"\b(?:we|I|one)\s+call(?:s)?\s+{_NAME}\s+{_THING}.+)", re.IGNORECASE | re.DOTALL
+)
+_WE_CALL_IT = re.compile(
+    rf"\b(?:we|I|one)\s+call(?:s)?\s+{_THING}[^;:]{{10,300}}?)\s+{_NAME}",
+    re.IGNORECASE,
+)
 # What follows the term is searched first: few sentences have it, and a term may begin
 # at every word.
 _GLOSS = re.compile(
@@ -83,7 +97,7 @@ _LABELLED = re.compile(
 # Each match of `_DEEMED`, `_CALLED` and `_WE_MEAN` has one.
 _NAMING_MARKS = (
     *("considered", "deemed", "regarded", "treated", "recorded", "counted"),
-    *("called", "termed", "known", "referred", "mean"),
+    *("call", "termed", "known", "referred", "mean"),
 )
 _QUOTED = re.compile(
     r"[\"\u201c](?P<term>[A-Za-z][\w'\u2019/-]*(?:\s+[\w'\u2019/-]+){0,3})[\"\u201d]"
@@ -105,10 +119,21 @@ def naming_spans(place: SentencePlace) -> Iterator[DefinitionSpans]:
         yield DefinitionSpans(match.span("term"), place.whole, "quoted")
 
 
+def find_call(sentence: str) -> re.Match[str] | None:
+    """Return where a sentence says "we call a "ledger" a book that …", with both parts.
+
+    Args:
+        sentence: The words of a sentence; the name must be quoted or bold.
+    """
+    return _WE_CALL.search(sentence) or _WE_CALL_IT.search(sentence)
+
+
 def _called_spans(sentence: str) -> Iterator[DefinitionSpans]:
     for match in _CALLED.finditer(sentence):
         if match.start() >= _SHORTEST:
             yield DefinitionSpans(match.span("term"), (0, match.start()), "called")
+    if call := find_call(sentence):
+        yield DefinitionSpans(call.span("term"), call.span("thing"), "called")
     for match in _WE_MEAN.finditer(sentence):
         yield DefinitionSpans(
             match.span("term"), (match.start(), len(sentence)), "means"

@@ -1,13 +1,16 @@
-"""The plainest sentence that defines: "A Data Flow is the movement of …".
+"""The plainest sentences that define: "A Data Flow is the movement of …".
 
 A capitalised name of several words is a term of its document, and a sentence that
 begins with it and says what it is has no other purpose. Nor has a clause behind a
-comma: "a Data Flow, which is the movement of …".
+comma: "a Data Flow, which is the movement of …". "A member is anyone who …", "The wear
+grade describes the state of …" and "We call a "ledger" a book that …" say it of any
+name.
 """
 
 import re
 
 from elt_llm_consumer.definitions import patterns
+from elt_llm_consumer.definitions.naming_sentences import find_call
 from elt_llm_consumer.definitions.proposals import DefinitionProposal, Way
 from elt_llm_consumer.definitions.term_forms import clean_term
 from elt_llm_consumer.definitions.terms import fold
@@ -17,6 +20,26 @@ _SUBJECT = re.compile(
     r"(?:(?:An?|The|Any|Each|Every)\s+)?[\"\u201c]?(?P<term>[^,;:.()]{3,90}?)[\"\u201d]?"
     rf"(?:{patterns.BRACKETS})?(?:,[^,;:.]{{2,60}},)?\s+(?:is|are)\s",
 )
+# "anyone who …" says who is one: of eight labelled candidates seven are right.
+_WHOEVER = re.compile(
+    r"(?:anyone|anybody|someone|somebody|anything|something|those|(?:a|any|the)\s+person|"
+    r"(?:the\s+)?one)\s+(?:who|whom|whose|which|that)\b",
+    re.IGNORECASE,
+)
+# "The wear grade describes the state of …": all four labelled candidates are right. A
+# longer subject is no name: "the number below each task denotes".
+_MOST_NAME_WORDS = 3
+_DESCRIBES = re.compile(
+    r"(?:The\s+|An?\s+)?(?P<term>[^,;:.()]{3,90}?)\s+"
+    r"(?:describes?|denotes?|indicates?|expresses|represents?)\s+"
+    r"(?:the|an?|how|whether|what)\s"
+)
+_TEXTS = re.compile(
+    r"(?:annex|appendix|article|chapter|clause|column|document|figure|guide|guideline|"
+    r"handbook|list|manual|page|paragraph|part|policy|procedure|report|row|rule|schedule|"
+    r"section|standard|table|text)s?",
+    re.IGNORECASE,
+)
 _CLAUSE = re.compile(r",\s+(?:which|who)\s+(?:is|are)\s+(?:an?|the|any|one)\s")
 # "is an Exempt Fund, if …" is a rule for some of them.
 _CONDITION = re.compile(
@@ -25,22 +48,45 @@ _CONDITION = re.compile(
 
 
 def is_plain_sentence(candidate: DefinitionProposal) -> bool:
-    """Return whether a sentence plainly says what a capitalised name is.
+    """Return whether a sentence plainly says what a capitalised name or who one is.
 
     Args:
         candidate: A candidate of any form.
     """
-    place, term = candidate.sentence, candidate.definition.term
-    if place is None or not _is_name(term):
+    place = candidate.sentence
+    if place is None:
         return False
-    if _CONDITION.match(candidate.definition.definition):
-        return False
+    term, definition = candidate.definition.term, candidate.definition.definition
+    if _describes(candidate.way, term, place.text):
+        return True
+    if candidate.way is Way.NAMED and candidate.verb == "called":
+        call = find_call(place.text)
+        return call is not None and clean_term(call["term"]) == term
+    defines = _is_name(term) or _WHOEVER.match(definition) is not None
+    return (
+        defines
+        and _CONDITION.match(definition) is None
+        and _says_what(candidate, term, place.text)
+    )
+
+
+def _says_what(candidate: DefinitionProposal, term: str, sentence: str) -> bool:
+    """Return whether a clause or the whole sentence says what its term is."""
     if candidate.way is Way.APPOSITION:
-        return re.search(re.escape(term) + _CLAUSE.pattern, place.text) is not None
+        return re.search(re.escape(term) + _CLAUSE.pattern, sentence) is not None
     if candidate.way is not Way.SUBJECT or candidate.verb != "equals":
         return False
-    subject = _SUBJECT.match(place.text)
+    subject = _SUBJECT.match(sentence)
     return subject is not None and fold(clean_term(subject["term"])) == fold(term)
+
+
+def _describes(way: Way, term: str, sentence: str) -> bool:
+    """Return whether a sentence says what its subject, the term, describes."""
+    match = _DESCRIBES.match(sentence) if way is Way.SUBJECT else None
+    words = term.split()
+    if match is None or len(words) > _MOST_NAME_WORDS or _TEXTS.fullmatch(words[-1]):
+        return False
+    return fold(clean_term(match["term"])) == fold(term)
 
 
 def _is_name(term: str) -> bool:

@@ -5,6 +5,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from elt_llm_consumer.definitions.definition_records import TextUnit
+from elt_llm_consumer.definitions.patterns import (
+    DETERMINER,
+    QUOTE_CLOSE,
+    QUOTE_OPEN,
+    WORD,
+)
 from elt_llm_query.analysis.stems import pieces
 
 # "4.2", "(a)", "12a5b)", "2i1b+)", and a label between brackets or before a colon.
@@ -13,6 +19,13 @@ _MARKS = re.compile(
     r"\(?(?=[\w.+]*\d|[a-zA-Z]\)|[ivx]+\))[\w.+]{1,10}[.)]|\d+(?:\.\d+)+)\s+)*"
     r"(?:\[[A-Z][A-Z ]*\]\s+)?"
     r"(?:(?:definitions?|note|nb|clarification|explanation)\s*:\s+)?",
+    re.IGNORECASE,
+)
+_SEMICOLON = re.compile(r";\s+(?:and\s+)?")
+# "The upper mark is the value at which …": a sentence that says what its subject is.
+_SAYS_WHAT = re.compile(
+    rf"(?:{DETERMINER})?{QUOTE_OPEN}?{WORD}(?:\s+{WORD}){{0,5}}?{QUOTE_CLOSE}?\s+"
+    r"(?:means?|denotes?|refers?\s+to|(?:is|are)\s+(?=(?:an?|the|any|one|those)\s))",
     re.IGNORECASE,
 )
 
@@ -60,10 +73,24 @@ def sentence_places(units: Sequence[TextUnit]) -> Iterator[SentencePlace]:
     for unit in units:
         if unit.section != section:
             section, below = unit.section, 0
-        for number, piece in enumerate(pieces(unit.text)):
-            marks = _MARKS.match(unit.text, piece.start, piece.end)
-            start = marks.end() if marks else piece.start
-            if start < piece.end:
-                mark = unit.text[piece.start : start]
-                yield SentencePlace(unit, start, piece.end, number, below, mark)
+        for number, (first, last) in enumerate(_sentences(unit.text)):
+            marks = _MARKS.match(unit.text, first, last)
+            start = marks.end() if marks else first
+            if start < last:
+                mark = unit.text[first:start]
+                yield SentencePlace(unit, start, last, number, below, mark)
                 below += 1
+
+
+def _sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Where sentences begin and end; one that defines two terms is two of them."""
+    for piece in pieces(text):
+        start = piece.start
+        for stop in _SEMICOLON.finditer(text, piece.start, piece.end):
+            marks = _MARKS.match(text, start, stop.start())
+            begins = marks.end() if marks else start
+            defines = _SAYS_WHAT.match(text, begins, stop.start())
+            if defines and _SAYS_WHAT.match(text, stop.end(), piece.end):
+                yield start, stop.start()
+                start = stop.end()
+        yield start, piece.end

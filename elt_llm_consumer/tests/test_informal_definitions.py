@@ -1,0 +1,138 @@
+"""Sentences that explain in passing: what defines, what only states, what is cut."""
+
+import pytest
+
+from elt_llm_consumer.definitions.antecedents import NOTE_MISSING, NOTE_TAKEN
+from elt_llm_consumer.definitions.definition_pipeline import SURE, find_definitions
+from elt_llm_consumer.definitions.definition_records import Definition
+from elt_llm_core.document import Block, BlockKind
+
+
+def rows(
+    text: str, heading: str = "4 Boats", threshold: float = SURE
+) -> dict[str, Definition]:
+    head = Block(kind=BlockKind.HEADING, start=0, end=len(heading), section=heading)
+    whole = f"{heading}\n\n{text}"
+    start = len(heading) + 2
+    body = Block(kind=BlockKind.PARAGRAPH, start=start, end=len(whole), section=heading)
+    return {one.term: one for one in find_definitions(whole, [head, body], threshold)}
+
+
+def meanings(text: str, heading: str = "4 Boats") -> dict[str, str]:
+    return {term: one.definition for term, one in rows(text, heading).items()}
+
+
+def test_a_semicolon_separates_two_definitions():
+    defined = meanings(
+        "The lower mark is the height at which the ferry slows down; the upper mark is "
+        "the height at which the ferry stays in port."
+    )
+    assert defined == {
+        "lower mark": "the height at which the ferry slows down",
+        "upper mark": "the height at which the ferry stays in port",
+    }
+
+
+def test_a_semicolon_in_one_definition_stays():
+    text = (
+        "A spare berth is a berth that nobody has hired; it may be used for a night, "
+        "and the skipper is the person who pays."
+    )
+    assert meanings(text)["spare berth"].endswith("the person who pays")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'We call a "still photo" a picture on which the boat\'s name can be read.',
+        "We call a **still photo** a picture on which the boat's name can be read.",
+        'We call a picture on which the boat\'s name can be read a "still photo".',
+    ],
+)
+def test_what_we_call_something(text):
+    assert meanings(text) == {
+        "still photo": "a picture on which the boat's name can be read"
+    }
+
+
+EACH = "Each OBG contains between 5 and 30 berths."
+STATED = (
+    '"Berth" means a place on the quay. "Skipper" means the person who answers for a '
+    'boat. "Tide Table" means the list of high and low water. "Pass" means a card. '
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "term", "definition"),
+    [
+        ("A crew guest is anyone who has signed the list of the skipper.",
+         "crew guest", "anyone who has signed the list of the skipper"),
+        ("A crew guest is a person who has signed the list.",
+         "crew guest", "a person who has signed the list"),
+        ("The hull grade describes the state of a boat from 1 to 5.",
+         "hull grade", "The hull grade describes the state of a boat from 1 to 5."),
+    ],
+)  # fmt: skip
+def test_a_plain_sentence_defines_beside_stated_definitions(text, term, definition):
+    assert meanings(STATED + text)[term] == definition
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The policy describes the steps of a repair.",
+        "Table 4 describes the state of a boat.",
+    ],
+)
+def test_a_part_of_a_text_describes_without_being_defined(text):
+    assert set(meanings(STATED + text)) == {"Berth", "Skipper", "Tide Table", "Pass"}
+
+
+@pytest.mark.parametrize(
+    ("heading", "text"),
+    [
+        ("4 Boats", f"The Outer Berth Group (OBG) has a list. {EACH}"),
+        ("9.1 Inspections", "Inspections are made in spring, or on request in autumn."),
+        ("9.1 Inspection", "The inspection is held every year by the harbour master."),
+    ],
+)  # fmt: skip
+def test_counts_and_procedures_define_nothing(heading, text):
+    assert not {one.lower() for one in meanings(text, heading)} & {
+        "obg",
+        "inspections",
+        "inspection",
+    }
+
+
+def test_a_passive_with_a_purpose_explains():
+    text = "Harbour dues are paid to keep the quays in a good state for all boats."
+    assert meanings(text, "4 Harbour dues") == {"Harbour dues": text}
+
+
+def test_a_meaning_that_refers_back_has_the_sentence_before():
+    row = rows(
+        "A long berth is a berth of 12 metres or more. Berths below this are called "
+        "short berths."
+    )["short berths"]
+    assert row.definition == (
+        "A long berth is a berth of 12 metres or more. Berths below this"
+    )
+    assert row.reasons[0] == NOTE_TAKEN
+
+
+def test_a_meaning_that_refers_to_nothing_is_marked():
+    row = rows("Berths that are below this are called short berths.")["short berths"]
+    assert row.definition == "Berths that are below this"
+    assert row.reasons[0] == NOTE_MISSING
+
+
+def test_an_object_that_refers_back_has_the_sentence_before():
+    text = "A Berth List names every boat. The Quay Clerk keeps it up to date in May."
+    row = rows(text, threshold=0)["Quay Clerk"]
+    assert (row.definition, row.reasons[0]) == (text, NOTE_TAKEN)
+
+
+def test_an_object_that_the_sentence_names_stays_alone():
+    text = "A Berth List names every boat. The Quay Clerk rings a guest and asks it in."
+    row = rows(text, threshold=0)["Quay Clerk"]
+    assert NOTE_TAKEN not in row.reasons
