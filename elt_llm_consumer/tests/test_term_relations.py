@@ -78,6 +78,16 @@ def test_other_words_are_a_conflict_and_the_same_words_are_none(terms):
     assert all(one.conflicts == () for one in by_term["Notice"])
 
 
+def test_a_number_within_a_longer_number_is_a_conflict(make):
+    definitions = [
+        one
+        for fine in ("a fine of 5", "a fine of 50 crowns")
+        for document in [make(f'# 1 Definitions\n1.1 "Late Fine" means {fine}.\n')]
+        for one in find_definitions(document.text, document.blocks)
+    ]
+    assert [one.conflicts for one in relate_terms(definitions)] == [(1,), (0,)]
+
+
 def test_a_short_form_with_two_long_forms_is_a_conflict(terms):
     _, by_term = terms
     assert [len(one.conflicts) for one in by_term["RO"]] == [1, 1]

@@ -174,6 +174,8 @@ def _conflicts(
     others = {other for name in term.names for other in by_name[name]} - {number}
     for other in sorted(others):
         one = terms[other]
-        same = term.words in one.words or one.words in term.words
+        # In whole words: "5" is not in "50".
+        mine, theirs = f" {term.words} ", f" {one.words} "
+        same = mine in theirs or theirs in mine
         if one.spells_out == term.spells_out and not same:
             yield other
