@@ -89,6 +89,32 @@ def test_a_name_that_is_nearly_a_term_is_listed_and_not_taken_for_it(store):
     assert rows["Ground Lease"].status == "HANDBOOK_ONLY"
 
 
+HEADED = """\
+# Watch Officer
+means the person who keeps the Deck Log of a watch.
+# Deck Log
+means the book in which every watch is written down.
+# Watches
+A Deck Log is closed at noon. The Watch Officer signs each Deck Log. A Watch Officer is
+relieved after four hours.
+"""
+
+
+def test_a_term_above_its_definition_is_defined_there(store, make, add):
+    add(store, "ship", make(HEADED, "Ship"))
+    entities = tuple(Entity(name=name) for name in ("Deck Log", "Watch Officer"))
+    handbook = Handbook(store, ["ship"])
+    index = TreatmentIndex(
+        handbook, EntityModel(entities=entities), {}, ConsumerSection()
+    )
+    assert handbook.undefined_terms == []
+    for gap, entity in zip(list_gaps(entities, index), entities, strict=True):
+        assert (gap.handbook_name, gap.status) == (entity.name, "MATCHED")
+        assert "the handbook defines it" in index.of(entity).reasons
+        (match,) = index.matches(entity)
+        assert match.entry.definition.section == entity.name
+
+
 NAMESAKES = tuple(Entity(name="Ground Lease", domain=one) for one in "AB")
 
 
