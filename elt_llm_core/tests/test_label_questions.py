@@ -119,8 +119,8 @@ def test_a_refusal_names_the_word_and_the_labels_of_the_element(
 def test_what_no_relation_says_is_said_with_what_the_model_has(questions):
     answer = questions.answer("What does Land Plot own?")
     assert answer.text == (
-        "The model states no such relation. Of 'Land Plot' the model has the relations "
-        "owns (from others), belongs to (from others)."
+        "In the model there is no such relation. Of 'Land Plot' the model has the "
+        "relations owns (from others), belongs to (from others)."
     )
 
 

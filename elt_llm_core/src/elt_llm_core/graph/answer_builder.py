@@ -12,7 +12,7 @@ from elt_llm_core.graph.graph_records import (
     RelationRef,
 )
 from elt_llm_core.graph.model_graph import ModelGraph
-from elt_llm_core.graph.question_reader import QuestionReading
+from elt_llm_core.graph.question_reader import CAMEL, QuestionReading
 from elt_llm_core.graph.question_words import COUNT_WORDS
 from elt_llm_core.graph.shared_elements import group_shared, state_names, state_shared
 
@@ -92,9 +92,12 @@ class AnswerBuilder:
         Returns None if a domain was requested and is not among them.
         """
         r = self.reading
-        elements = self._keep_asked(refs)
+        every = list(refs)
+        elements = self._keep_asked(every)
         if r.domain and not elements:
             return None
+        if every and not elements:
+            return self._only_other_types(kind, every)
         if r.types or r.domain:
             kept = {e.id for e in elements}
             relations = [
@@ -103,20 +106,44 @@ class AnswerBuilder:
                 if {x.source.element_id, x.target.element_id} & kept
             ]
         sentences = " ".join(RelationRef.of(x).text for x in relations)
-        text = head + sentences if sentences else none
-        return self._answer(kind, text, elements=elements, relations=relations)
+        if not sentences:
+            return self._state_none(kind, none)
+        return self._answer(
+            kind, head + sentences, elements=elements, relations=relations
+        )
 
     def _neighbors_answer(
-        self, kind: str, sentence: str, near: Sequence[Neighbor]
+        self, kind: str, sentence: str, near: Sequence[Neighbor], none: str
     ) -> GraphAnswer | None:
-        elements = self._keep_asked(n.element for n in near)
-        if self.reading.domain and not elements:
-            return None
+        every = [n.element for n in near]
+        elements = self._keep_asked(every)
+        if not elements:
+            if self.reading.domain:
+                return None
+            if every:
+                return self._only_other_types(kind, every)
+            return self._state_none(kind, none)
         kept = {e.id for e in elements}
         ids = [x.id for n in near if n.element.id in kept for x in n.relations]
         relations = [self.graph.index.relations[key] for key in ids]
         text = sentence.format(state_refs(elements))
         return self._answer(kind, text, elements=elements, relations=relations)
+
+    def _state_none(self, kind: str, text: str) -> GraphAnswer:
+        """Return that the model has nothing of what is asked for: no answer.
+
+        A model is not complete. That it has no such relation does not answer a question
+        that other sources may answer.
+        """
+        return self._answer(kind, text).model_copy(update={"status": "refused"})
+
+    def _only_other_types(self, kind: str, refs: Iterable[ElementRef]) -> GraphAnswer:
+        """Return that the related elements have other types than those asked for."""
+        asked = " or ".join(CAMEL.sub(" ", kind) for kind in sorted(self.reading.types))
+        others = ", ".join(dict.fromkeys(ref.label for ref in refs))
+        return self._state_none(
+            kind, f"In the model this is true of no {asked}, but of others: {others}."
+        )
 
     def _list(self, elements: Sequence[ModelElement], where: str) -> GraphAnswer:
         """Return the number and the names of things, those of several files once."""

@@ -45,13 +45,19 @@ class GraphQuestions:
 
         Returns:
             The answer with its elements and relations; `status` is "refused" if a word
-            of the question is not understood.
+            of the question is not understood, or the model has nothing of what is asked
+            for. In that case `kind` is the kind of the question, and `text` says what
+            the model has instead.
         """
         readings = list(self._reader.read(question))
+        without: GraphAnswer | None = None
         for intent in self._intents(question, readings):
             answer = intent()
-            if answer is not None:
+            if answer is not None and answer.status == "answered":
                 return answer
+            without = without or answer
+        if without is not None:
+            return without
         text = " ".join([REFUSAL, *self._causes(readings)])
         return GraphAnswer(question=question, status="refused", text=text)
 

@@ -185,6 +185,12 @@ class GraphAnswer(Record):
     paths: tuple[GraphPath, ...] = ()
 
     @property
+    def has_nothing(self) -> bool:
+        """Return whether the model has nothing of what is asked for."""
+        things = self.elements or self.relations or self.views or self.paths
+        return bool(self.kind) and self.number is None and not things
+
+    @property
     def proof(self) -> tuple[ElementRef | RelationRef, ...]:
         """Return the proof: relations, and elements that none of them names."""
         ends = {end for r in self.relations for end in (r.source_id, r.target_id)}

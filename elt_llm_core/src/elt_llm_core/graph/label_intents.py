@@ -80,7 +80,7 @@ class LabelAttempt(Attempt):
         ends = {t: end for t, end in self._ends.items() if not says_has(t)}
         answer = self._by_label(ends)
         if answer is None or not answer.elements:
-            return None
+            return answer
         beside = [self.by_verb()]
         if self.reading.words <= CONTENT_WORDS | BELONG:
             beside.append(self.contents())
@@ -94,7 +94,7 @@ class LabelAttempt(Attempt):
         """
         answer = self._by_label(self._ends)
         if answer is None or not answer.elements:
-            return None
+            return answer
         return self.count_answer(answer) if self.reading.has(COUNT_WORDS) else answer
 
     def no_relation(self) -> GraphAnswer | None:

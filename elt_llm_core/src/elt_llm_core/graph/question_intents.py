@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from elt_llm_core.enterprise.model import ModelRelation
+from elt_llm_core.enterprise.relation_words import words_of
 from elt_llm_core.graph.answer_builder import AnswerBuilder, state_refs, unique_refs
 from elt_llm_core.graph.graph_records import ElementRef, GraphAnswer
 from elt_llm_core.graph.label_words import (
@@ -15,6 +16,7 @@ from elt_llm_core.graph.model_graph import MOST_HOPS
 from elt_llm_core.graph.question_words import (
     ACCESSES,
     AFFECT_WORDS,
+    ALSO,
     APPEAR_WORDS,
     CONTENT_WORDS,
     COUNT_OF_ENDS,
@@ -42,6 +44,7 @@ from elt_llm_core.graph.question_words import (
     WAY_WORDS,
     WHOLE_VERBS,
     Verb,
+    base_form,
 )
 
 BELONG = frozenset({"belong"})
@@ -51,9 +54,13 @@ HOLDING_STEMS = frozenset(map(stem_of, HOLDING))
 DATA = "DataObject"
 OWNS = frozenset({"assign", "own"})
 WHOLE = frozenset({"Aggregation", "Composition"})
+SPECIALISES = frozenset({"Specialisation", "Specialization"})
 CAN_FIND = frozenset({"can"})  # "can be found", which is not a permission
+LEADS = frozenset({"lead"})
+SENDS = frozenset({"receive", "send"})
+SENT = frozenset({"data", "information", "where"})  # "Where does X send data to?"
 NUMBER_WORDS = frozenset(NUMBERS)
-NO_RELATION = "The model states no such relation."
+NO_RELATION = "In the model there is no such relation."
 NOUN_AFTER = frozenset(["all", "every", "the", "which"])
 # "X uses Y" means that Y serves X, or that X accesses Y.
 ACCESS = Verb(ACCESSES)
@@ -82,7 +89,7 @@ class Attempt(AnswerBuilder):
             1: [
                 self.type_of, self.holders_of, self.place_of, self.group,
                 self.count_relations, self.relations_of, self.dependents, self.flows,
-                self.hops, self.by_verb, self.contents,
+                self.hops, self.by_verb, self.performers_of, self.contents,
             ],
             2: [] if r.view else [self.counts_of_ends, self.path],
         }  # fmt: skip
@@ -136,7 +143,10 @@ class Attempt(AnswerBuilder):
             return None
         below = {d.id for g in groups for d in self.graph.descendants(g.id)}
         inside = [e for e in self.graph.model.elements if e.id in below]
-        return self._list(self._of_types(inside) or [], f"in {groups[0].name}")
+        asked = self._of_types(inside) or []
+        if not asked and inside:
+            return self._only_other_types("list", map(ElementRef.of, inside))
+        return self._list(asked, f"in {groups[0].name}")
 
     def contents(self) -> GraphAnswer | None:
         """Return the members or parts of an element."""
@@ -159,6 +169,11 @@ class Attempt(AnswerBuilder):
         elements = self._keep_asked(refs)
         if r.domain and not elements:
             return None
+        if refs and not elements:
+            return self._only_other_types("contents", refs)
+        if not elements:
+            none = f"In the model {self._name} contains nothing."
+            return self._state_none("contents", none)
         text = f"{self._name} contains {state_refs(elements)}."
         return self._answer("contents", text, elements=elements, relations=parts)
 
@@ -167,9 +182,22 @@ class Attempt(AnswerBuilder):
         r = self.reading
         if not r.has(TYPE_WORDS) or not r.only(TYPE_WORDS) or r.types or r.domain:
             return None
+        if r.tokens[-1:] == ("of",):  # "a kind of": a specialisation
+            return self._more_general()
         kinds = dict.fromkeys(e.type or e.role for e in self._elements)
         text = f"{self._name} is of the type {', '.join(kinds)}."
         return self._answer("type", text, elements=map(ElementRef.of, self._elements))
+
+    def _more_general(self) -> GraphAnswer | None:
+        """Return what an element is a specialisation of."""
+        relations = [
+            x
+            for e in self._elements
+            for x in self.graph.index.direct_relations(e.id)
+            if x.type in SPECIALISES and x.source.element_id == e.id
+        ]
+        ends = self._other_ends(relations, {e.id for e in self._elements})
+        return self._relate("verb", ends, relations, NO_RELATION)
 
     def place_of(self) -> GraphAnswer | None:
         """Return the domain of an element, and the groups around it."""
@@ -277,7 +305,7 @@ class Attempt(AnswerBuilder):
             own = {group.id}
             head = f"{self._name} has none of its own; of {group.name}, around it: "
         ends = self._other_ends(relations, own)
-        none = f"{self._name} has no relations."
+        none = f"In the model {self._name} has no relations."
         return self._relate("relations", ends, relations, none, head)
 
     def dependents(self) -> GraphAnswer | None:
@@ -304,7 +332,12 @@ class Attempt(AnswerBuilder):
         if far:
             text += f" Through these, {len(far)} more."
         kind = "dependencies" if is_subject else "impact" if far else "dependents"
-        return self._neighbors_answer(kind, text, near)
+        none = (
+            f"In the model {self._name} depends on nothing."
+            if is_subject
+            else f"In the model nothing depends on {self._name}."
+        )
+        return self._neighbors_answer(kind, text, near, none)
 
     def _depends(self) -> bool:
         """Return whether the named element is the one that depends on others."""
@@ -334,7 +367,7 @@ class Attempt(AnswerBuilder):
         ids = [flow.id for e in self._elements for flow in self.graph.flows(e.id)]
         relations = [self.graph.index.relations[key] for key in ids]
         ends = self._other_ends(relations, {e.id for e in self._elements})
-        none = f"Nothing flows through {self._name}."
+        none = f"In the model nothing flows through {self._name}."
         return self._relate("flows", ends, relations, none)
 
     def hops(self) -> GraphAnswer | None:
@@ -351,31 +384,66 @@ class Attempt(AnswerBuilder):
         if "exactly" in r.others() or not {"within", "most"} & {*r.others()}:
             around = [n for n in around if n.distance == hops[0]]
         text = f"{hops[0]} steps from {self._name}: {{}}."
-        return self._neighbors_answer("neighbors", text, around)
+        none = f"In the model nothing is {hops[0]} steps from {self._name}."
+        return self._neighbors_answer("neighbors", text, around, none)
 
     def by_verb(self) -> GraphAnswer | None:
         """Return the other ends of an element's relations with a verb."""
         r = self.reading
         verbs = [w for w in r.words if w in VERBS or w in USES]
-        if len(verbs) != 1 or not r.only(frozenset(verbs), LIST_WORDS, COUNT_WORDS):
+        sent = SENT if SENDS.intersection(verbs) else frozenset[str]()
+        known = (frozenset(verbs), LIST_WORDS, COUNT_WORDS, sent)
+        if len(verbs) != 1 or not r.only(*known):
             return None
         is_subject = self._is_subject(verbs[0])
         meant = USED if verbs[0] in USES else (VERBS[verbs[0]],)
-        relations = [
+        relations = self._with_verbs(meant, is_subject=is_subject)
+        head = ""
+        if not relations:
+            if verbs[0] in USES:
+                relations = [x for x in self._direct if is_column(x)]
+            elif verbs[0] in ALSO and r.types:
+                also = (ALSO[verbs[0]],)
+                relations = self._with_verbs(also, is_subject=is_subject)
+            written = r.written[r.positions[verbs[0]]]
+            head = f"The model does not say {written!r} of {self._name}; it says: "
+        if not relations and self._has_verb(verbs[0]):
+            return self._answer("verb", NO_RELATION)
+        ends = self._other_ends(relations, {e.id for e in self._elements})
+        answer = self._relate("verb", ends, relations, NO_RELATION, head)
+        if answer is None or answer.status == "refused":
+            return answer
+        return self.count_answer(answer) if r.has(COUNT_WORDS) else answer
+
+    def _has_verb(self, verb: str) -> bool:
+        """Return whether relations of the model are named by this verb."""
+        return any(
+            verb in map(base_form, words_of(x).forward.split())
+            for x in self.graph.model.relations
+        )
+
+    def performers_of(self) -> GraphAnswer | None:
+        """Return the elements of a type that do something: "Which role does X?"."""
+        r = self.reading
+        start, end = r.mentions[0].start, r.mentions[0].end
+        asked = r.types and not r.words and not r.domain and end == len(r.tokens)
+        if not asked or r.tokens[start - 1 : start] != ("do",):
+            return None
+        relations = self._with_verbs((VERBS["perform"],), is_subject=False)
+        ends = self._other_ends(relations, {e.id for e in self._elements})
+        return self._relate("verb", ends, relations, NO_RELATION)
+
+    def _with_verbs(
+        self, verbs: Sequence[Verb], *, is_subject: bool
+    ) -> list[ModelRelation]:
+        """Return the relations in which the element is the subject, or object."""
+        return [
             x
             for e in self._elements
-            for verb in meant
+            for verb in verbs
             for x in self.graph.index.direct_relations(e.id)
             if self._stands_at(x, e.id, verb, is_subject=is_subject)
         ]
-        head = ""
-        if verbs[0] in USES and not relations:
-            relations = [x for x in self._direct if is_column(x)]
-            written = r.written[r.positions[verbs[0]]]
-            head = f"The model does not say {written!r} of {self._name}; it says: "
-        ends = self._other_ends(relations, {e.id for e in self._elements})
-        answer = self._relate("verb", ends, relations, NO_RELATION, head)
-        return self.count_answer(answer) if answer and r.has(COUNT_WORDS) else answer
 
     def _stands_at(
         self, relation: ModelRelation, key: str, verb: Verb, *, is_subject: bool
@@ -419,8 +487,9 @@ class Attempt(AnswerBuilder):
         stated = [
             f"{x.source.name} to {x.target.name}: {x.cardinality}" for x in relations
         ]
-        text = "; ".join(stated) + "." if stated else "The model states none."
-        return self._answer("cardinality", text, relations=relations)
+        if not stated:
+            return self._state_none("cardinality", "In the model there is none.")
+        return self._answer("cardinality", "; ".join(stated) + ".", relations=relations)
 
     def path(self) -> GraphAnswer | None:
         """Return how two elements are connected."""
@@ -431,6 +500,9 @@ class Attempt(AnswerBuilder):
             RELATION_WORDS, WAY_WORDS
         ):
             return None
+        # "What leads from X to Y" asks for a way, "what led to the X of Y" for a cause.
+        if r.words == LEADS and "from" not in r.others():
+            return None
         ways = [
             way
             for one in r.mentions[0].ids
@@ -439,7 +511,8 @@ class Attempt(AnswerBuilder):
         ]
         names = [self.graph.index.elements[m.ids[0]].name for m in r.mentions]
         if not ways:
-            return self._answer("path", f"Nothing connects {names[0]} with {names[1]}.")
+            none = f"In the model nothing connects {names[0]} with {names[1]}."
+            return self._state_none("path", none)
         best = min(ways, key=lambda way: len(way.steps))
         return GraphAnswer(
             question=r.text,

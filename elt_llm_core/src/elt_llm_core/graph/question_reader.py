@@ -198,21 +198,31 @@ class QuestionReader:
         asked: Sequence[_Asked],
         tokens: Sequence[str],
     ) -> tuple[list[Mention], list[_Asked]]:
-        """Treat a type directly before a name as part of the name, not as requested."""
+        """Treat a type directly before a name as part of the name, not as requested.
+
+        So is the word "domain" directly behind the name of one.
+        """
         before = {
             kind.end: kind
             for kind in asked
             if kind.flag != "view"
             and (kind.start == 0 or tokens[kind.start - 1] not in QUANTIFIERS)
         }
-        chosen = [
-            self._only(mention, before[mention.start])
-            if mention.start in before
-            else mention
-            for mention in mentions
-        ]
-        used = {before[m.start] for m in mentions if m.start in before}
+        behind = {kind.start: kind for kind in asked if kind.flag == "domain"}
+        chosen, used = [], set()
+        for mention in mentions:
+            kind = before.get(mention.start)
+            if kind is None and self._is_domain(mention):
+                kind = behind.get(mention.end)
+            if kind is None:
+                chosen.append(mention)
+            else:
+                chosen.append(self._only(mention, kind))
+                used.add(kind)
         return chosen, [kind for kind in asked if kind not in used]
+
+    def _is_domain(self, mention: Mention) -> bool:
+        return any(self._elements[key].role == "domain" for key in mention.ids)
 
     def _only(self, mention: Mention, kind: _Asked) -> Mention:
         """Return the elements of a name that have a type; empty if there are none."""

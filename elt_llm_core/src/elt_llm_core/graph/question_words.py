@@ -42,7 +42,8 @@ CONTENT_WORDS = _words(
 )
 DEPEND_WORDS = _words("depend dependency dependent need rely require")
 IMPACT_WORDS = _words(
-    "affect break change disappear fail if impact remove retire stop suffer will would"
+    """affect break change disappear down fail if impact remove retire stop suffer will
+    would"""
 )
 AFFECT_WORDS = _words("affect impact")
 FLOW_WORDS = _words("come exchange flow involve pass run through transfer")
@@ -102,6 +103,7 @@ VERBS: Mapping[str, Verb] = {
     "perform": _verb("Assignment"),
     "realise": _verb("Realization Realisation"),
     "realize": _verb("Realization Realisation"),
+    "receive": _verb("Flow", source=False),
     "send": _verb("Flow"),
     "serve": _verb("Serving UsedBy"),
     "specialise": _verb("Specialization Specialisation"),
@@ -110,6 +112,9 @@ VERBS: Mapping[str, Verb] = {
     "support": _verb("Serving UsedBy"),
     "trigger": _verb("Triggering"),
 }
+# What is meant by the verb too if nothing has its own relation: a capability supports
+# a goal by realising it.
+ALSO: Mapping[str, Verb] = {"support": _verb("Realization Realisation Influence")}
 # Who uses something is served by it, or accesses it.
 USES = frozenset({"use", "utilise", "utilize", "consume"})
 SERVES = frozenset({"Serving", "UsedBy"})

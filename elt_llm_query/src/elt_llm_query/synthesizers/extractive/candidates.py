@@ -265,8 +265,8 @@ def _in_whole(
         return
     covered = coverage(weights, ((own, OWN), (above.stems, HEADING)))
     picked = pick_line(question, passage.text) if passage.sheet else None
-    if passage.sheet and not picked and question.form is Form.PERSON:
-        return  # no line of it names a person
+    if passage.sheet and not picked:
+        return  # no line of it is asked for
     picked = picked or Pick(0, len(passage.text), "", _row_fit(question, passage))
     yield Candidate(
         index,

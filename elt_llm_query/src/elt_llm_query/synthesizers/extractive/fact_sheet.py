@@ -13,6 +13,11 @@ from elt_llm_query.analysis.question import Form, QuestionAnalysis
 from elt_llm_query.analysis.read_sentence import Sentence, read
 from elt_llm_query.analysis.stems import stem
 from elt_llm_query.analysis.term_match import SYNONYM, match
+from elt_llm_query.synthesizers.extractive.relation_lines import (
+    count_of_ends,
+    relation_of,
+    states_relation,
+)
 
 _LABELLED = re.compile(r"(?P<label>[A-Z][^:.\n]{0,40}): (?P<value>\S.*)")
 _DESCRIPTION = frozenset(map(stem, ["describe", "description", "definition", "define"]))
@@ -26,6 +31,9 @@ ASKED = 1.0
 DESCRIBED = 0.9
 OTHER_NAME = 0.8  # the least fit of a requested line
 SOME_WORDS = 0.7
+# A relation has no advantage over a sentence of a document, which has this fit where no
+# form is requested.
+STATED = 0.5
 
 
 class SheetLine(NamedTuple):
@@ -61,31 +69,77 @@ def pick_line(question: QuestionAnalysis, text: str) -> Pick | None:
     name, *rest = _read_lines(text)
     asked = _stems_beside(question, name.value)
     relations = [x for x in (name, *rest) if _relates(x, name, rest)]
+    if (count := count_of_ends(question, text)) is not None:
+        return Pick(*count, text[slice(*count)], ASKED)
     about = [x for x in relations if question.names <= x.read.stems]
     line = _labelled_line(question, rest, asked)
     if about and (_RELATED & asked.keys() or (not line and _RELATIONS & asked.keys())):
         return _pick_relations(text, about)
     if line:
+        if _asks_for_all(question, name, line):
+            return None
         fit = ASKED if _is_named(question, name.value) else OTHER_NAME
         return _pick(text, name, line, fit)
     described = [x for x in rest if not x.label and x not in relations]
     if question.form is Form.DEFINITION or _DESCRIPTION & asked.keys():
         labelled = [x for x in rest if x.label]
         return _pick_description(question, text, name, described or labelled)
-    if question.form is Form.PERSON:  # a status or label is not a person
-        rest = [x for x in rest if not x.label]
-    return _pick_by_value(question, text, name, rest)
+    stated = [x for x in relations if _states(question, name, rest, x)]
+    if stated:
+        line = stated[0]
+        end = relation_of(line.value).end if line is name else line.end - line.start
+        bare = SheetLine(line.start, line.start + end, "", "")
+        if line is name:
+            return Pick(bare.start, bare.end, text[bare.start : bare.end], STATED)
+        return _pick(text, name, bare, STATED)
+    valued = [x for x in rest if x.label and _values(question, name, x)]
+    return _pick_by_value(question, text, name, [*described, *valued])
+
+
+def _states(
+    question: QuestionAnalysis, name: SheetLine, rest: Sequence[SheetLine], x: SheetLine
+) -> bool:
+    """Return whether a relation may answer; see `states_relation`."""
+    if x is name:  # the text of a relation, not a sheet
+        return states_relation(question, relation_of(x.value), "", "")
+    kind = next((line.value for line in rest if line.label == "Type"), "")
+    return states_relation(question, x.read, name.value, kind)
+
+
+def _values(question: QuestionAnalysis, name: SheetLine, line: SheetLine) -> bool:
+    """Return whether a value may answer: "Is the card approved?", not who or when.
+
+    Every word of the question is in the name or in the line.
+    """
+    known = name.read.stems | read(line.label).stems | line.read.stems
+    return (
+        question.form in {Form.OPEN, Form.YES_NO}
+        and _is_named(question, name.value)
+        and all(match(x, known) >= SYNONYM for x in question.weights)
+    )
+
+
+def _asks_for_all(
+    question: QuestionAnalysis, name: SheetLine, line: SheetLine
+) -> bool:
+    """Return whether all sheets with a value are asked for, of which this is one."""
+    given = line.read.stems <= question.read.stems
+    several = question.several or question.form is Form.NUMBER
+    return given and several and not _is_named(question, name.value)
 
 
 def _pick_description(
     question: QuestionAnalysis, text: str, name: SheetLine, lines: Sequence[SheetLine]
 ) -> Pick | None:
-    """Return the description, or the first label as a weak substitute."""
-    if not lines:
+    """Return the description; only without a question for a meaning, the first label.
+
+    A domain or a type is no meaning.
+    """
+    if not lines or (lines[0].label and question.form is Form.DEFINITION):
         return None
     fit = DESCRIBED if _is_named(question, name.value) else 0.5
     if lines[0].label:
-        fit = 0.5 if question.form is Form.DEFINITION else 0.0
+        fit = 0.0
     return _pick(text, name, lines[0], fit)
 
 

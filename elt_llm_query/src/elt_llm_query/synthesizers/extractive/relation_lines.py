@@ -1,0 +1,145 @@
+"""Which questions a sentence about a relation of a model may answer.
+
+A model says "Limit Breach leads to Boil Water Notice." That has the nouns of many
+questions about duties and deadlines but answers none of them. Such a sentence answers
+only a question about its relation: every content word of the question is in it, its
+verb is in the question, and the end that is asked for is of the requested kind.
+"""
+
+import re
+from typing import NamedTuple
+
+from elt_llm_query.analysis.lexicon import STOP_WORDS
+from elt_llm_query.analysis.question import Form, QuestionAnalysis
+from elt_llm_query.analysis.read_sentence import Sentence, read
+from elt_llm_query.analysis.stems import stem
+from elt_llm_query.analysis.term_match import SYNONYM, match
+
+# What a question calls the elements of a model and their connections.
+_GENERIC = frozenset(
+    map(
+        stem,
+        """cardinality component concept connected connection domain element entity
+        item kind link linked model node object related relation relationship sheet
+        subtype thing type""".split(),
+    )
+)
+# How "is related to" and "has" are asked for.
+_UNVERBAL = frozenset(
+    map(stem, "connected connection has have linked related relationship".split())
+)
+# Types whose elements can be meant by "who": ArchiMate's active business elements and
+# what drawings and inventories call people and their groups.
+_WHO = re.compile(
+    r"(?:^|\s)(?:Actor|Role|Person|Stakeholder|Organi[sz]ation|Team|User|Department"
+    r"|Collaboration)\b",
+    re.IGNORECASE,
+)
+_COUNT = re.compile(
+    r"\bEach (?P<one>.+?) has (?:exactly one|at most one|one or more|zero or more"
+    r"|at least \d+|at most \d+|exactly \d+|between \d+ and \d+) (?P<other>.+?)"
+    r" \((?P<count>[^()]+)\)\."
+)
+_BESIDE = re.compile(r"\s\([^()]*\)\.?$")  # "X flows to Y (nightly)."
+_FIRST = re.compile(r"[^\n]+?\.(?=\s|$)")
+
+
+class Count(NamedTuple):
+    """`text[start:end]` says how many of one end belong to the other."""
+
+    start: int
+    end: int
+
+
+def states_relation(
+    question: QuestionAnalysis, sentence: Sentence, name: str, kind: str
+) -> bool:
+    """Return whether a sentence about a relation may answer a question.
+
+    Args:
+        question: The question.
+        sentence: The relation, such as "Crate protects Museum Object.".
+        name: The name of the fact sheet that it is on; empty for a relation's own.
+        kind: The type of that element; empty if unknown.
+    """
+    if question.form in {Form.DEFINITION, Form.NUMBER, Form.TIME}:
+        return False  # a relation is no meaning, no number and no date
+    if question.form is Form.PERSON and not _names_who(question, name, kind):
+        return False
+    known = sentence.stems | _GENERIC | read(kind).stems
+    covered = all(match(x, known) >= SYNONYM for x in question.weights)
+    verbs = _verbs(sentence, name)
+    asked = question.read.stems
+    asks = all(match(verb, asked) >= SYNONYM for verb in verbs)
+    if not covered or not asks or not (verbs or asked & _UNVERBAL):
+        return False
+    return question.form is not Form.YES_NO or _has_both_ends(question, sentence)
+
+
+def count_of_ends(question: QuestionAnalysis, text: str) -> Count | None:
+    """Return the sentence that counts what a question counts, for both its ends.
+
+    "How many meters can a supply point have?" is answered by "Each Supply Point has at
+    most one Meter (0..1).", but "How many supply points are there?" is not.
+
+    Args:
+        question: The question.
+        text: The text of a relation.
+    """
+    known = question.read.stems
+    for count in _COUNT.finditer(text):
+        one, other = read(count["one"]), read(count["other"])
+        is_counted = any(match(x, other.stems) for x in question.counted)
+        both = one.stems | other.stems
+        extra = [x for x in question.weights if match(x, both | _GENERIC) < SYNONYM]
+        named = all(match(x, known) >= SYNONYM for x in both)
+        if named and is_counted and not extra:
+            return Count(count.start(), count.end())
+    return None
+
+
+def relation_of(text: str) -> Sentence:
+    """Return the first sentence of the text of a relation."""
+    first = _FIRST.match(text)
+    return read(first[0] if first else text.partition("\n")[0])
+
+
+def _names_who(question: QuestionAnalysis, name: str, kind: str) -> bool:
+    """Return whether the sheet is of a person or role that the question does not name.
+
+    On the sheet of an element that the question names, the other end is the answer, and
+    its type is unknown.
+    """
+    is_given = bool(name) and read(name).folded_line in question.read.folded_line
+    return bool(_WHO.search(kind)) and not is_given
+
+
+def _verbs(sentence: Sentence, name: str) -> list[str]:
+    """Return the stems of its words in small letters: what connects the two names."""
+    text = _BESIDE.sub(" ", sentence.text)
+    bare = text.replace(name, " ") if name else text
+    return [
+        stem(word)
+        for word in read(bare).words
+        if word.islower() and word not in STOP_WORDS and stem(word) not in _GENERIC
+    ]
+
+
+def _has_both_ends(question: QuestionAnalysis, sentence: Sentence) -> bool:
+    """Return whether a question names both ends, and in the order of the sentence.
+
+    The passive turns the order round: "Is the crate carried by the trip?".
+    """
+    names = [w for w in sentence.words if not w.islower()]
+    places = [_place(question, word) for word in names]
+    if not places or -1 in places:
+        return False
+    is_passive = " by " in question.read.folded_line
+    turned = is_passive != (" by " in sentence.folded_line)
+    first, last = places[0], places[-1]
+    return first > last if turned else first < last
+
+
+def _place(question: QuestionAnalysis, word: str) -> int:
+    stems = question.read.stem_list
+    return stems.index(stem(word)) if stem(word) in stems else -1
