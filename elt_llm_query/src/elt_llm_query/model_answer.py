@@ -3,7 +3,8 @@
 The graph answers only questions that it parses completely. Its answer is used only if
 chunks of the collection state every part of it verbatim: the sentence of each relation,
 the domain on a fact sheet, the fact sheet of each element. All other questions are
-searched for as usual.
+searched for as usual. That a model has nothing of what is asked for never ends the
+search: other sources may have it.
 """
 
 import re
@@ -19,7 +20,11 @@ from elt_llm_core.enterprise.model import SIDECAR_KIND
 from elt_llm_core.graph.graph_questions import GraphQuestions
 from elt_llm_core.graph.graph_records import ElementRef, GraphAnswer
 from elt_llm_core.graph.model_graph import open_graph
+from elt_llm_core.results import QueryResult, Status
 from elt_llm_core.store import Store
+from elt_llm_query.analysis.question import analyse
+from elt_llm_query.analysis.read_sentence import read
+from elt_llm_query.analysis.term_match import match
 from elt_llm_query.grounding.claim import CLAIMS_KEY, WRITTEN_BY_KEY, Claim
 from elt_llm_query.grounding.labels import LabelSources, escape_labels, label_of
 
@@ -50,10 +55,43 @@ class Quote:
     end: int
 
 
+@dataclass(frozen=True)
+class ModelAnswer:
+    """What a model states on a question.
+
+    Attributes:
+        response: The answer with its claims; None if single chunks do not prove it, or
+            the model has nothing of what is asked for.
+        nodes: The labelled sources of the response.
+        text: What the model states, for a refusal.
+        is_listing: Whether all elements of a type are asked for, but not expressly
+            those of the model, so that a table may list more of them.
+    """
+
+    response: Response | None
+    nodes: tuple[NodeWithScore, ...]
+    text: str
+    is_listing: bool = False
+
+    def with_refusal(self, result: QueryResult) -> QueryResult:
+        """Return a result; if it is a refusal, with what the model states."""
+        if result.status is Status.ANSWERED or self.response is not None:
+            return result
+        return result.model_copy(update={"answer": f"{result.answer} {self.text}"})
+
+    def is_in_table(self, result: QueryResult) -> bool:
+        """Return whether a result lists rows of a table by the name asked for."""
+        name = read(result.answer.partition(":")[0]).stem_list
+        rows = {c.kind for c in result.citations} == {BlockKind.TABLE_ROW.value}
+        asked = analyse(result.question).read.stems
+        is_named = all(match(word, asked) for word in name)
+        return result.status is Status.ANSWERED and rows and is_named
+
+
 def answer_from_model(
     names: Sequence[str], question: str, store: Store
-) -> tuple[Response, list[NodeWithScore]] | None:
-    """Return the exact answer of a model with labelled sources.
+) -> ModelAnswer | None:
+    """Return what a model states on a question, with labelled sources if proved.
 
     Args:
         names: The collections to search.
@@ -61,20 +99,27 @@ def answer_from_model(
         store: The data root.
 
     Returns:
-        A response with its claims, and its sources; None if no collection contains a
-        model, the model does not answer, or the chunks do not prove the answer.
+        None if no collection contains a model, or the model does not understand the
+        question.
     """
     holding = [name for name in names if store.sidecars(name, SIDECAR_KIND)]
     if not holding:
         return None
     answer = _questions(store, holding).answer(question)
-    if answer.kind not in PROVABLE or not answer.proof:
+    if not answer.kind:
         return None
+    if answer.status == "refused" or answer.has_nothing:
+        return ModelAnswer(None, (), answer.text)
+    unproved = ModelAnswer(None, (), f"The model states: {answer.text}")
+    if answer.kind not in PROVABLE or not answer.proof:
+        return unproved
     chunks = [node for name in holding for node in store.nodes(name, KINDS)]
     quotes = _prove(answer, chunks)
     if not quotes or len(quotes) > MOST:
-        return None
-    return _respond(answer.text, quotes)
+        return unproved
+    response, nodes = _respond(answer.text, quotes)
+    is_listing = not answer.subjects and "model" not in read(question).lower_words
+    return ModelAnswer(response, tuple(nodes), answer.text, is_listing)
 
 
 def _questions(store: Store, names: Sequence[str]) -> GraphQuestions:

@@ -71,7 +71,7 @@ from elt_llm_query.grounding.sources import (
     note_unquoted,
     to_sources,
 )
-from elt_llm_query.model_answer import answer_from_model
+from elt_llm_query.model_answer import ModelAnswer, answer_from_model
 from elt_llm_query.plan import SearchPlan, search_settings
 from elt_llm_query.request import Request, open_request
 from elt_llm_query.source_search import SourceSearch
@@ -184,9 +184,12 @@ def query_collections(  # noqa: PLR0913 - what may be said of a question
     search = SourceSearch(store, config, models, cache, named)
     writer = _AnswerWriter(store, config, models)
     with question_limits(config, store) as account:
-        result = None
-        if not where:
-            result = writer.answer_from_model(names, question, account, named=named)
+        stated = None if where else writer.ask_model(names, question)
+        by_model = partial(
+            writer.answer_from_model, stated, names, question, account, named=named
+        )
+        is_first = stated is not None and not stated.is_listing
+        result = by_model() if is_first else None
         if result is None:
             request, plan, engine, nodes = search.retrieve(names, question, where)
             nodes = add_earlier(
@@ -194,9 +197,24 @@ def query_collections(  # noqa: PLR0913 - what may be said of a question
             )
             nodes = writer.complete(request, plan, engine, nodes)
             result = writer.answer(request, plan, engine, nodes, account)
+            if stated is not None:
+                result = _beside_model(stated, result, by_model)
     if config.query.trace == "none":
         return result
     return keep_trace(store, result, names, config.query.traces_kept)
+
+
+def _beside_model(
+    stated: ModelAnswer, result: QueryResult, by_model: Callable[[], QueryResult | None]
+) -> QueryResult:
+    """Return the answer of the documents, or what the model states.
+
+    A table in scope that lists what the model lists too is the answer alone: it may
+    have more rows, and the model says of itself that it is "in the model".
+    """
+    if stated.is_listing and not stated.is_in_table(result):
+        return by_model() or result
+    return stated.with_refusal(result)
 
 
 def write_from_passages(
@@ -332,16 +350,25 @@ class _AnswerWriter:
         write = partial(engine.synthesize, request.bundle, nodes)
         return self._check(request, plan, nodes, account, write)
 
-    def answer_from_model(
-        self, names: Sequence[str], question: str, account: Account, *, named: bool
-    ) -> QueryResult | None:
-        """Return the answer of an enterprise model, or None."""
+    def ask_model(self, names: Sequence[str], question: str) -> ModelAnswer | None:
+        """Return what an enterprise model states on a question, or None."""
         if not self.config.query.use_model_graph:
             return None
-        stated = answer_from_model(names, question, self.store)
-        if stated is None:
+        return answer_from_model(names, question, self.store)
+
+    def answer_from_model(
+        self,
+        stated: ModelAnswer | None,
+        names: Sequence[str],
+        question: str,
+        account: Account,
+        *,
+        named: bool,
+    ) -> QueryResult | None:
+        """Return the checked answer of an enterprise model, or None without one."""
+        if stated is None or stated.response is None:
             return None
-        response, nodes = stated
+        response, nodes = stated.response, stated.nodes
         request = open_request(
             names, question, store=self.store, models=self.models, named=named
         )
@@ -432,6 +459,6 @@ class _AnswerWriter:
 
         def ask(question: str) -> list[NodeWithScore]:
             stated = answer_from_model(names, question, self.store)
-            return stated[1] if stated else []
+            return list(stated.nodes) if stated else []
 
         return ask
