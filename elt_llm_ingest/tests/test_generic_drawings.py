@@ -147,6 +147,30 @@ def test_where_an_arrow_points(style, direction):
 
 
 @pytest.mark.parametrize(
+    ("style", "ends"),
+    [
+        ("endArrow=block;endFill=0", ("2", "3")),
+        ("startArrow=block;startFill=0;endArrow=none", ("3", "2")),
+    ],
+)
+def test_a_hollow_triangle_is_a_specialisation(style, ends):
+    (relation,) = model(page(TWO + line("4", "2", "3", style))).relations
+    assert relation.type == "Specialization"
+    cells = tuple(
+        end.element_id.rpartition(".")[2] for end in (relation.source, relation.target)
+    )
+    assert cells == ends
+
+
+@pytest.mark.parametrize(
+    "style", ["endArrow=block", "endArrow=block;endFill=0;dashed=1"]
+)
+def test_another_triangle_is_an_arrow(style):
+    (relation,) = model(page(TWO + line("4", "2", "3", style))).relations
+    assert relation.type == ""
+
+
+@pytest.mark.parametrize(
     ("text", "cardinality", "words"),
     [
         ("1", "1..1", "exactly one"), ("*", "0..*", "zero or more"),

@@ -238,3 +238,11 @@ def test_other_questions_keep_their_hits(crowded):
         hits = collection.search_keyword(question, 5)
         found = KeywordRetriever(collection, 5).retrieve(question)
         assert [(n.node.node_id, n.score) for n in found] == hits
+
+
+def test_an_entry_without_its_term_defines_its_heading_alone():
+    text = "means a connected property that is unoccupied and has no known holder."
+    entry = node(text, section="2 Definitions > Void Property (VP)")
+    for term in ("Void Property", "VP"):
+        assert respond(f"What is a {term}?", entry).metadata["claims"]
+    assert not respond("What is a Property?", entry).metadata["claims"]

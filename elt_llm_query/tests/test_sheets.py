@@ -125,6 +125,80 @@ def test_a_sheet_without_what_is_asked_for_says_nothing():
     assert pick_line(analyse("What is a Name?"), "Name") is None
 
 
+NOTICE = (
+    "Boil Notice\nDomain: QUALITY\nType: Shape\nLimit Breach leads to Boil Notice."
+)
+DRAWN = (
+    "Supply Point is measured by Meter. Each Supply Point has at most one Meter "
+    "(0..1). Each Meter has exactly one Supply Point (1..1).\n"
+    "Source domain: PROPERTY\nTarget domain: METERING\nCardinality: 1..1-0..1"
+)
+LEADS = "Limit Breach leads to Boil Notice.\nSource domain: QUALITY"
+ROLE = "Billing Lead\nType: Business Role\nBilling Lead approves Payment Plan."
+KIND = "Void Property is a specialization of Property.\nSource domain: PROPERTY"
+
+
+@pytest.mark.parametrize("text", [NOTICE, LEADS])
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who issues a Boil Notice?",
+        "Who leads to a Boil Notice?",
+        "When does a Limit Breach lead to a Boil Notice?",
+        "How long does a Boil Notice last?",
+        "How many boil notices are there?",
+        "What is a Quality Notice?",
+        "What ends a Boil Notice?",
+        "Does a Boil Notice lead to a Limit Breach?",
+        "Does a Sample lead to a Boil Notice?",
+    ],
+)
+def test_a_relation_answers_no_question_of_another_kind(question, text):
+    assert pick_line(analyse(question), text) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "wording"),
+    [
+        ("What may lead to a Boil Notice?", LEADS, LEADS.partition("\n")[0]),
+        ("Does a Limit Breach lead to a Boil Notice?", LEADS, LEADS.partition("\n")[0]),
+        ("Is a Void Property a kind of Property?", KIND, KIND.partition("\n")[0]),
+        (
+            "Who approves a Payment Plan?",
+            ROLE,
+            "Billing Lead - Billing Lead approves Payment Plan.",
+        ),
+        (
+            "How many meters can a supply point have?",
+            DRAWN,
+            "Each Supply Point has at most one Meter (0..1).",
+        ),
+    ],
+)
+def test_a_relation_answers_a_question_about_it(question, text, wording):
+    assert pick_line(analyse(question), text).wording == wording
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many meters are there?",
+        "How many readings can a meter have?",
+        "How many meters can a supply point have in winter?",
+    ],
+)
+def test_a_count_of_ends_answers_only_its_own_question(question):
+    assert pick_line(analyse(question), DRAWN) is None
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["How many entities are in LENDING?", "Which entities are in the LENDING domain?"],
+)
+def test_one_sheet_is_no_list_of_a_domain(question):
+    assert pick_line(analyse(question), CARD) is None
+
+
 def test_the_name_of_a_sheet():
     assert is_sheet_of("library card", CARD)
     assert not is_sheet_of("card", CARD)

@@ -16,7 +16,14 @@ from elt_llm_query.query import query_collections
 
 PACK = Path(elt_llm_consumer.__file__).parent / "packs" / "kite-regatta"
 HOLDS = "Which domain holds the entity Gust Ceiling?"
-TEXT = "# Fees\n\nThe fee for a kite is 20 crowns. A flyer uses a kite in a heat.\n"
+TEXT = (
+    "# Fees\n\nThe fee for a kite is 20 crowns. A flyer uses a kite in a heat.\n\n"
+    "Gust Ceiling depends on the wind.\n"
+)
+LIST = (
+    "# Data objects\n\n| Data object | Steward |\n|---|---|\n"
+    "| Kite | Ann Lund |\n| Line | Bo Ek |\n| Harness | Cy Dahl |\n"
+)
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +34,10 @@ def ask(tmp_path_factory):
     context = build_context(RagConfig(), store)
     text = folder / "fees.md"
     text.write_text(TEXT, encoding="utf-8")
+    listed = folder / "list.md"
+    listed.write_text(LIST, encoding="utf-8")
     drawing = shutil.copy(PACK / "model.drawio", folder)
-    for name, path in (("model", Path(drawing)), ("fees", text)):
+    for name, path in (("model", Path(drawing)), ("fees", text), ("list", listed)):
         report = context.runner.ingest(name, [Upload(path.name, path)], silent)
         assert report.exit_code == 0
     models = context.profiles.models()
@@ -92,8 +101,6 @@ def test_every_part_of_an_answer_has_its_quote(ask, question, answer, documents)
         "What is the fee for a kite?",
         "How many kites does a flyer use in each heat?",
         "What is a Flyer?",
-        "Which diagrams show Kite?",  # pages of a drawing are no proof
-        "What would be affected if MEMBERSHIP failed?",  # by others, further away
     ],
 )
 def test_any_other_question_goes_to_the_documents(ask, question):
@@ -101,6 +108,48 @@ def test_any_other_question_goes_to_the_documents(ask, question):
     assert "model" not in stages(result)
     without = ask(question, use=False)
     assert (result.status, result.answer) == (without.status, without.answer)
+
+
+@pytest.mark.parametrize(
+    ("question", "stated"),
+    [
+        # pages of a drawing are no proof
+        ("Which diagrams show Kite?", "The model states: Kite is in Page-1."),
+        (
+            "What would be affected if MEMBERSHIP failed?",  # by others, further away
+            "The model states: What depends on MEMBERSHIP: PEOPLE, FINANCE, "
+            "GOVERNANCE. Through these, 5 more.",
+        ),
+        ("What does Kite depend on?", "In the model Kite depends on nothing."),
+    ],
+)
+def test_a_refusal_says_what_the_model_states(ask, question, stated):
+    result = ask(question)
+    without = ask(question, use=False)
+    assert result.status is without.status is Status.INSUFFICIENT
+    assert result.answer == f"{without.answer} {stated}"
+    assert not result.citations
+
+
+def test_what_the_model_lacks_is_answered_by_the_documents(ask):
+    result = ask("What does Gust Ceiling depend on?")
+    assert result.status is Status.ANSWERED
+    assert result.answer.startswith("Gust Ceiling depends on the wind.")
+    assert {c.document for c in result.citations} == {"fees.md"}
+
+
+def test_a_table_that_lists_more_answers_before_the_model(ask):
+    result = ask("How many data objects are there?", ("list", "model"))
+    assert result.answer.startswith("3 rows (Data objects).")
+    assert {c.document for c in result.citations} == {"list.md"}
+    for question, names in (
+        ("How many data objects are there?", ("fees", "model")),
+        ("How many data objects are in the model?", ("list", "model")),
+        ("How many domains are there?", ("list", "model")),
+    ):
+        result = ask(question, names)
+        assert " in the model: " in result.answer
+        assert {c.document for c in result.citations} == {"model.drawio"}
 
 
 def test_a_domain_is_proven_by_a_fact_sheet_that_stands_in_it(ask):

@@ -29,6 +29,7 @@ from elt_llm_query.grounding.claim import CLAIMS_KEY, WRITTEN_BY_KEY, Claim
 from elt_llm_query.grounding.labels import LabelSources, escape_labels, label_of
 
 MOST = 100  # chunks of one answer; use `elt-llm graph ask` for longer lists
+_ROWS = re.compile(r"\d+ rows? \((?P<title>[^()]+)\)")  # of a whole table
 NOTHING = re.compile("(?!)")
 # Other answers of the graph cannot be proved by single chunks: which diagrams show an
 # element, elements two steps away, indirect dependents.
@@ -81,7 +82,9 @@ class ModelAnswer:
 
     def is_in_table(self, result: QueryResult) -> bool:
         """Return whether a result lists rows of a table by the name asked for."""
-        name = read(result.answer.partition(":")[0]).stem_list
+        counted = _ROWS.match(result.answer)
+        named = counted["title"] if counted else result.answer.partition(":")[0]
+        name = read(named).stem_list
         rows = {c.kind for c in result.citations} == {BlockKind.TABLE_ROW.value}
         asked = analyse(result.question).read.stems
         is_named = all(match(word, asked) for word in name)

@@ -40,6 +40,7 @@ from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from elt_llm_core.config.loader import RagConfig
+from elt_llm_core.document import BlockKind
 from elt_llm_core.enterprise.model import SIDECAR_KIND
 from elt_llm_core.models.gateway.kept_answers import keep_answers
 from elt_llm_core.models.gateway.spending import Account, count_days, open_account
@@ -83,6 +84,8 @@ from elt_llm_query.sufficiency.gap_rounds import (
 )
 from elt_llm_query.synthesizers.extractive.meanings import comparison_with
 
+# Among the fact sheets of a model, the rows of a table would not be retrieved.
+TABLE_ROWS: Mapping[str, Any] = {"kind": BlockKind.TABLE_ROW.value}
 ANSWER_CUT = Degradation(
     kind=DegradationKind.ANSWER_CUT,
     detail="the model's answer reached the token limit (num_predict) before it "
@@ -191,6 +194,8 @@ def query_collections(  # noqa: PLR0913 - what may be said of a question
         is_first = stated is not None and not stated.is_listing
         result = by_model() if is_first else None
         if result is None:
+            if stated is not None and stated.is_listing:
+                where = TABLE_ROWS
             request, plan, engine, nodes = search.retrieve(names, question, where)
             nodes = add_earlier(
                 earlier, nodes, plan, engine, request.bundle, request.log

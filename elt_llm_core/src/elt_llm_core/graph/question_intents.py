@@ -14,6 +14,7 @@ from elt_llm_core.graph.label_words import (
 )
 from elt_llm_core.graph.model_graph import MOST_HOPS
 from elt_llm_core.graph.question_words import (
+    ACCESS_NAMES,
     ACCESSES,
     AFFECT_WORDS,
     ALSO,
@@ -33,6 +34,7 @@ from elt_llm_core.graph.question_words import (
     INDIRECT_WORDS,
     LIST_WORDS,
     LISTING,
+    NOBODY,
     NUMBERS,
     PARTICIPATE_WORDS,
     PLACING,
@@ -410,6 +412,10 @@ class Attempt(AnswerBuilder):
         if not relations and self._has_verb(verbs[0]):
             return self._answer("verb", NO_RELATION)
         ends = self._other_ends(relations, {e.id for e in self._elements})
+        # Who uses a service may be a process: as a question to a model it is "what".
+        asks_who = "who" in r.others() and verbs[0] not in USES
+        if asks_who and any(e.type.endswith(NOBODY) for e in ends):
+            return None
         answer = self._relate("verb", ends, relations, NO_RELATION, head)
         if answer is None or answer.status == "refused":
             return answer
@@ -453,6 +459,9 @@ class Attempt(AnswerBuilder):
         if user is not None:
             return (user == key) == is_subject
         if relation.type not in verb.types:
+            return False
+        access = " ".join(relation.properties.get(n, "") for n in ACCESS_NAMES)
+        if verb.access not in access.casefold():
             return False
         at_source = verb.subject_is_source == is_subject
         end = relation.source if at_source else relation.target

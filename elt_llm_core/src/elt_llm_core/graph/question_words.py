@@ -81,14 +81,18 @@ PLACING = _words("have has in inside of under within")
 
 
 class Verb(NamedTuple):
-    """A verb of a relation type, and the end that is its subject."""
+    """A verb of a relation type, and the end that is its subject.
+
+    `access` is what an access must be stated to be: to read or to write.
+    """
 
     types: frozenset[str]
     subject_is_source: bool = True
+    access: str = ""
 
 
-def _verb(types: str, *, source: bool = True) -> Verb:
-    return Verb(_words(types), source)
+def _verb(types: str, *, source: bool = True, access: str = "") -> Verb:
+    return Verb(_words(types), source, access)
 
 
 # ArchiMate 3.2, chapter 5, with the everyday words for the same relations.
@@ -103,6 +107,7 @@ VERBS: Mapping[str, Verb] = {
     "perform": _verb("Assignment"),
     "realise": _verb("Realization Realisation"),
     "realize": _verb("Realization Realisation"),
+    "read": _verb("Access", access="read"),
     "receive": _verb("Flow", source=False),
     "send": _verb("Flow"),
     "serve": _verb("Serving UsedBy"),
@@ -111,7 +116,13 @@ VERBS: Mapping[str, Verb] = {
     "start": _verb("Triggering"),
     "support": _verb("Serving UsedBy"),
     "trigger": _verb("Triggering"),
+    "write": _verb("Access", access="write"),
 }
+# Types of ArchiMate that nobody means by "who", by their endings.
+NOBODY = ("Artifact", "Contract", "Event", "Function", "Interaction", "Material",
+          "Object", "Process", "Product", "Representation", "Service")  # fmt: skip
+# How the two ArchiMate formats name the kind of an access.
+ACCESS_NAMES = ("access", "accessType")
 # What is meant by the verb too if nothing has its own relation: a capability supports
 # a goal by realising it.
 ALSO: Mapping[str, Verb] = {"support": _verb("Realization Realisation Influence")}

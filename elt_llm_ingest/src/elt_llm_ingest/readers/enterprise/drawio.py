@@ -213,6 +213,7 @@ class _Reader:
     ) -> str:
         source, target = self._end(reading.source, ids), self._end(reading.target, ids)
         kind = next((v for k in TYPE_NAMES if (v := edge.attributes.get(k, ""))), "")
+        kind = kind or reading.type
         key = (
             *(source.element_id, source.cardinality, source.role),
             *(target.element_id, target.cardinality, target.role),

@@ -60,6 +60,10 @@ class _Labels:
     roles: dict[bool, str] = field(default_factory=dict)
 
 
+END = "end"  # in the style of an edge; the other one is "start"
+SPECIALIZATION = "Specialization"  # as ArchiMate calls the generalisation of UML
+
+
 @dataclass(frozen=True)
 class EdgeReading:
     """An edge between two shapes that are elements."""
@@ -68,6 +72,7 @@ class EdgeReading:
     target: EdgeEnd
     name: str
     direction: RelationDirection
+    type: str = ""
 
 
 def read_edge(canvas: Canvas, edge: DrawioCell, page: PageShapes) -> EdgeReading | str:
@@ -106,7 +111,25 @@ def read_edge(canvas: Canvas, edge: DrawioCell, page: PageShapes) -> EdgeReading
             cells, heads, (False, True), (edge.source, edge.target), strict=True
         )
     ]
-    return EdgeReading(ends[0], ends[1], " ".join(labels.name), _direction(edge))
+    name = " ".join(labels.name)
+    if not name and (general := _general_end(edge)):
+        special, other = ends if general == END else reversed(ends)
+        return EdgeReading(special, other, "", "forward", SPECIALIZATION)
+    return EdgeReading(ends[0], ends[1], name, _direction(edge))
+
+
+def _general_end(edge: DrawioCell) -> str:
+    """Return the end with the hollow triangle of a generalisation in UML, if one has.
+
+    With a dashed line it is a realisation, which is not read.
+    """
+    hollow = [
+        end
+        for end in ("start", END)
+        if edge.style.get(f"{end}Arrow") == "block"
+        and edge.style.get(f"{end}Fill") == "0"
+    ]
+    return hollow[0] if len(hollow) == 1 and edge.style.get("dashed") != "1" else ""
 
 
 def _direction(edge: DrawioCell) -> RelationDirection:

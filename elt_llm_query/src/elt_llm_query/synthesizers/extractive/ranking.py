@@ -30,6 +30,8 @@ _FIGURES = frozenset([Form.NUMBER, Form.TIME])
 _FIT = 0.3
 NEARNESS = 0.2
 _FEWEST_WORDS = 8  # of a sentence without a full stop
+_NO_SUBJECT = re.compile(r"\W*(?:means|denotes|refers\s+to)\b")
+_IN_BRACKETS = re.compile(r"\(([^()]*)\)")
 _OF_RULE = re.compile(r"^\s*\S*\d\S*\s")  # the number that a rule begins with
 
 
@@ -173,9 +175,31 @@ def _may_be_scored(
 def _names_term(
     question: QuestionAnalysis, candidate: Candidate, passages: Sequence[Passage]
 ) -> bool:
-    """Return whether a sentence or its section has a word of the term to define."""
+    """Return whether a sentence or its section has a word of the term to define.
+
+    An entry of a glossary without its term ("means a connected property ...") defines
+    its heading, and no other term.
+    """
     section = read(passages[candidate.passage].section).stems
+    if _NO_SUBJECT.match(candidate.text_in(passages)):
+        return _is_heading(question.term, passages[candidate.passage].section)
     return candidate.own > 0 or any(match(w, section) for w in question.weights)
+
+
+def _is_heading(term: str, section: str) -> bool:
+    """Return whether the last heading of a section is the term, or has it in brackets.
+
+    A heading without a word of its own, as "4.2", may be of anything.
+    """
+    last = section.rpartition(">")[2]
+    names = [_IN_BRACKETS.sub(" ", last), *_IN_BRACKETS.findall(last)]
+    asked = read(term).stem_list
+    return any(_words_of(name) == asked for name in names) or not _words_of(last)
+
+
+def _words_of(heading: str) -> tuple[str, ...]:
+    """Return the stems of a heading without its number."""
+    return read(_OF_RULE.sub("", heading)).stem_list
 
 
 def _says_nothing_new(question: QuestionAnalysis, text: str) -> bool:

@@ -24,6 +24,9 @@ _GENERIC = frozenset(
         subtype thing type""".split(),
     )
 )
+# "Is X a kind of Y?" asks for "X is a specialization of Y."
+_KIND = frozenset(map(stem, "kind sort type".split()))
+_SPECIAL = frozenset(map(stem, ["specialization", "specialisation"]))
 # How "is related to" and "has" are asked for.
 _UNVERBAL = frozenset(
     map(stem, "connected connection has have linked related relationship".split())
@@ -37,7 +40,7 @@ _WHO = re.compile(
 )
 _COUNT = re.compile(
     r"\bEach (?P<one>.+?) has (?:exactly one|at most one|one or more|zero or more"
-    r"|at least \d+|at most \d+|exactly \d+|between \d+ and \d+) (?P<other>.+?)"
+    r"|\d+ or more|at most \d+|exactly \d+|between \d+ and \d+) (?P<other>.+?)"
     r" \((?P<count>[^()]+)\)\."
 )
 _BESIDE = re.compile(r"\s\([^()]*\)\.?$")  # "X flows to Y (nightly)."
@@ -70,6 +73,8 @@ def states_relation(
     covered = all(match(x, known) >= SYNONYM for x in question.weights)
     verbs = _verbs(sentence, name)
     asked = question.read.stems
+    if asked & _KIND:
+        asked |= _SPECIAL
     asks = all(match(verb, asked) >= SYNONYM for verb in verbs)
     if not covered or not asks or not (verbs or asked & _UNVERBAL):
         return False
