@@ -2,8 +2,8 @@
 
 uv run --no-sync python benchmarks/model_and_handbook.py [--root DIR] [--show]
 
-A handbook of two pages, a drawing and an ArchiMate model of a museum that lends objects,
-in two collections that are asked together. The questions and their answers
+A handbook of two pages, a drawing and an ArchiMate model of a museum that lends
+objects, in two collections that are asked together. The questions and their answers
 (`model_and_handbook/questions.tsv`) were written before the rules that they measure. A
 hyphen stands for a question that neither answers: a refusal is right, and so is "none
 in the model" with what the model states instead. `by the model` counts the wrong

@@ -81,13 +81,17 @@ def test_sentences_say_types_cardinalities_paths_and_views(questions):
         ("What does Lone contain?", "In the model Lone contains nothing."),
         (
             "Which data objects depend on Till?",
-            "In the model this is true of no Data Object, but of others: "
-            "Ledger (Application, APPS), Clerk (Role).",
+            (
+                "In the model this is true of no Data Object, but of others: "
+                "Ledger (Application, APPS), Clerk (Role)."
+            ),
         ),
         (
             "Which roles are in DATA?",
-            "In the model this is true of no Role, but of others: Order (DataObject, "
-            "DATA), Goods (DataObject, DATA).",
+            (
+                "In the model this is true of no Role, but of others: Order "
+                "(DataObject, DATA), Goods (DataObject, DATA)."
+            ),
         ),
     ],
 )

@@ -15,6 +15,7 @@ from elt_llm_query.analysis.definition import (
     defines,
     grade,
 )
+from elt_llm_query.analysis.question import analyse
 from elt_llm_query.grounding.labels import LabelSources
 from elt_llm_query.query import query_collections
 from elt_llm_query.retrieval.hybrid import (
@@ -22,6 +23,8 @@ from elt_llm_query.retrieval.hybrid import (
     HybridRetriever,
     KeywordRetriever,
 )
+from elt_llm_query.synthesizers.extractive.candidates import Candidate, Passage
+from elt_llm_query.synthesizers.extractive.ranking import keep_in_form
 from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
 from query_world import fill, make_document
 
@@ -242,7 +245,10 @@ def test_other_questions_keep_their_hits(crowded):
 
 def test_an_entry_without_its_term_defines_its_heading_alone():
     text = "means a connected property that is unoccupied and has no known holder."
-    entry = node(text, section="2 Definitions > Void Property (VP)")
-    for term in ("Void Property", "VP"):
-        assert respond(f"What is a {term}?", entry).metadata["claims"]
-    assert not respond("What is a Property?", entry).metadata["claims"]
+    passage = Passage("S1", "n", text, section="2 Definitions > Void Property (VP)")
+    candidate = Candidate(0, 0, len(text), coverage=1.0, fit=0.0)
+    kept = {
+        term: bool(keep_in_form(analyse(f"What is a {term}?"), [candidate], [passage]))
+        for term in ("Void Property", "VP", "Property")
+    }
+    assert kept == {"Void Property": True, "VP": True, "Property": False}

@@ -125,9 +125,7 @@ def test_a_sheet_without_what_is_asked_for_says_nothing():
     assert pick_line(analyse("What is a Name?"), "Name") is None
 
 
-NOTICE = (
-    "Boil Notice\nDomain: QUALITY\nType: Shape\nLimit Breach leads to Boil Notice."
-)
+NOTICE = "Boil Notice\nDomain: QUALITY\nType: Shape\nLimit Breach leads to Boil Notice."
 DRAWN = (
     "Supply Point is measured by Meter. Each Supply Point has at most one Meter "
     "(0..1). Each Meter has exactly one Supply Point (1..1).\n"
@@ -151,6 +149,7 @@ KIND = "Void Property is a specialization of Property.\nSource domain: PROPERTY"
         "What ends a Boil Notice?",
         "Does a Boil Notice lead to a Limit Breach?",
         "Does a Sample lead to a Boil Notice?",
+        "Why does a Limit Breach lead to a Boil Notice?",
     ],
 )
 def test_a_relation_answers_no_question_of_another_kind(question, text):
@@ -189,6 +188,15 @@ def test_a_relation_answers_a_question_about_it(question, text, wording):
 )
 def test_a_count_of_ends_answers_only_its_own_question(question):
     assert pick_line(analyse(question), DRAWN) is None
+
+
+def test_a_description_has_the_kind_that_is_asked_for():
+    process = "Register Report\nType: Business Process\nFrom call to graded case."
+    role = "Control Lead\nType: Business Role\nGrades incoming reports."
+    assert pick_line(analyse("Who grades a report?"), process) is None
+    assert pick_line(analyse("Who grades a report?"), role)
+    assert pick_line(analyse("When is a report graded?"), role) is None
+    assert pick_line(analyse("What grades reports?"), role)
 
 
 @pytest.mark.parametrize(

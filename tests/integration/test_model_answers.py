@@ -117,8 +117,10 @@ def test_any_other_question_goes_to_the_documents(ask, question):
         ("Which diagrams show Kite?", "The model states: Kite is in Page-1."),
         (
             "What would be affected if MEMBERSHIP failed?",  # by others, further away
-            "The model states: What depends on MEMBERSHIP: PEOPLE, FINANCE, "
-            "GOVERNANCE. Through these, 5 more.",
+            (
+                "The model states: What depends on MEMBERSHIP: PEOPLE, FINANCE, "
+                "GOVERNANCE. Through these, 5 more."
+            ),
         ),
         ("What does Kite depend on?", "In the model Kite depends on nothing."),
     ],

@@ -113,13 +113,18 @@ def answer_from_model(
         return None
     if answer.status == "refused" or answer.has_nothing:
         return ModelAnswer(None, (), answer.text)
-    unproved = ModelAnswer(None, (), f"The model states: {answer.text}")
-    if answer.kind not in PROVABLE or not answer.proof:
-        return unproved
     chunks = [node for name in holding for node in store.nodes(name, KINDS)]
-    quotes = _prove(answer, chunks)
+    return _state(question, answer, chunks)
+
+
+def _state(
+    question: str, answer: GraphAnswer, chunks: Sequence[BaseNode]
+) -> ModelAnswer:
+    """Return an answer with its proof, or as a statement if chunks do not prove it."""
+    is_provable = answer.kind in PROVABLE and bool(answer.proof)
+    quotes = _prove(answer, chunks) if is_provable else []
     if not quotes or len(quotes) > MOST:
-        return unproved
+        return ModelAnswer(None, (), f"The model states: {answer.text}")
     response, nodes = _respond(answer.text, quotes)
     is_listing = not answer.subjects and "model" not in read(question).lower_words
     return ModelAnswer(response, tuple(nodes), answer.text, is_listing)

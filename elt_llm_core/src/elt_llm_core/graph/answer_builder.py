@@ -153,6 +153,15 @@ class AnswerBuilder:
         refs = [thing.first for thing in things]
         return self._answer(kind, text, number=len(refs), elements=refs)
 
+    def _list_of_types(
+        self, elements: Sequence[ModelElement], where: str
+    ) -> GraphAnswer:
+        """Return those of the requested types, or that there are only others."""
+        asked = self._of_types(elements) or []
+        if not asked and elements:
+            return self._only_other_types("list", map(ElementRef.of, elements))
+        return self._list(asked, where)
+
     def count_answer(self, answer: GraphAnswer) -> GraphAnswer:
         """Return the number of the elements of an answer before its sentences."""
         things = group_shared(answer.elements)

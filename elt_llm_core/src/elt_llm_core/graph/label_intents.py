@@ -25,7 +25,7 @@ from elt_llm_core.graph.label_words import (
     verb_of_agent,
 )
 from elt_llm_core.graph.model_graph import ModelGraph
-from elt_llm_core.graph.question_intents import BELONG, NO_RELATION, Attempt
+from elt_llm_core.graph.question_intents import BELONG, Attempt
 from elt_llm_core.graph.question_words import (
     ASKING,
     CONTENT_WORDS,
@@ -38,6 +38,7 @@ from elt_llm_core.graph.question_words import (
     VIEW_WORDS,
     base_form,
 )
+from elt_llm_core.graph.verb_intents import NO_RELATION
 
 End = Literal["source", "target"]
 OTHER_END: dict[End, End] = {"source": "target", "target": "source"}

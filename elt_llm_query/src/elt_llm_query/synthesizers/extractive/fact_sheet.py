@@ -15,6 +15,7 @@ from elt_llm_query.analysis.stems import stem
 from elt_llm_query.analysis.term_match import SYNONYM, match
 from elt_llm_query.synthesizers.extractive.relation_lines import (
     count_of_ends,
+    may_describe,
     relation_of,
     states_relation,
 )
@@ -76,24 +77,57 @@ def pick_line(question: QuestionAnalysis, text: str) -> Pick | None:
     if about and (_RELATED & asked.keys() or (not line and _RELATIONS & asked.keys())):
         return _pick_relations(text, about)
     if line:
-        if _asks_for_all(question, name, line):
-            return None
-        fit = ASKED if _is_named(question, name.value) else OTHER_NAME
-        return _pick(text, name, line, fit)
-    described = [x for x in rest if not x.label and x not in relations]
+        return _pick_value(question, text, name, line)
     if question.form is Form.DEFINITION or _DESCRIPTION & asked.keys():
+        described = [x for x in rest if not x.label and x not in relations]
         labelled = [x for x in rest if x.label]
         return _pick_description(question, text, name, described or labelled)
-    stated = [x for x in relations if _states(question, name, rest, x)]
-    if stated:
-        line = stated[0]
-        end = relation_of(line.value).end if line is name else line.end - line.start
-        bare = SheetLine(line.start, line.start + end, "", "")
-        if line is name:
-            return Pick(bare.start, bare.end, text[bare.start : bare.end], STATED)
-        return _pick(text, name, bare, STATED)
-    valued = [x for x in rest if x.label and _values(question, name, x)]
-    return _pick_by_value(question, text, name, [*described, *valued])
+    return _pick_statement(question, text, name, rest)
+
+
+def _pick_value(
+    question: QuestionAnalysis, text: str, name: SheetLine, line: SheetLine
+) -> Pick | None:
+    """Return the line of a label, unless it is one of many that are asked for.
+
+    "Which entities are in LENDING?" asks for all sheets with the value.
+    """
+    is_named = _is_named(question, name.value)
+    given = line.read.stems <= question.read.stems
+    several = question.several or question.form is Form.NUMBER
+    if given and several and not is_named:
+        return None
+    return _pick(text, name, line, ASKED if is_named else OTHER_NAME)
+
+
+def _pick_statement(
+    question: QuestionAnalysis, text: str, name: SheetLine, rest: Sequence[SheetLine]
+) -> Pick | None:
+    """Return the relation, the description or the value that a question is about."""
+    relations = [x for x in (name, *rest) if _relates(x, name, rest)]
+    stated = next((x for x in relations if _states(question, name, rest, x)), None)
+    if stated is not None:
+        return _pick_relation(text, name, stated)
+    kind = _kind(rest)
+    answering = [
+        x
+        for x in rest
+        if (x.label and _values(question, name, x))
+        or (
+            not x.label
+            and x not in relations
+            and may_describe(question, x.value, name.value, kind)
+        )
+    ]
+    return _pick_by_value(question, text, name, answering)
+
+
+def _pick_relation(text: str, name: SheetLine, line: SheetLine) -> Pick:
+    """Return a relation; of the text of one its first sentence, without the counts."""
+    if line is not name:
+        return _pick(text, name, line, STATED)
+    end = line.start + relation_of(line.value).end
+    return Pick(line.start, end, text[line.start : end], STATED)
 
 
 def _states(
@@ -102,8 +136,12 @@ def _states(
     """Return whether a relation may answer; see `states_relation`."""
     if x is name:  # the text of a relation, not a sheet
         return states_relation(question, relation_of(x.value), "", "")
-    kind = next((line.value for line in rest if line.label == "Type"), "")
-    return states_relation(question, x.read, name.value, kind)
+    return states_relation(question, x.read, name.value, _kind(rest))
+
+
+def _kind(rest: Sequence[SheetLine]) -> str:
+    """Return the type of the sheet's element; empty if it is not stated."""
+    return next((line.value for line in rest if line.label == "Type"), "")
 
 
 def _values(question: QuestionAnalysis, name: SheetLine, line: SheetLine) -> bool:
@@ -117,15 +155,6 @@ def _values(question: QuestionAnalysis, name: SheetLine, line: SheetLine) -> boo
         and _is_named(question, name.value)
         and all(match(x, known) >= SYNONYM for x in question.weights)
     )
-
-
-def _asks_for_all(
-    question: QuestionAnalysis, name: SheetLine, line: SheetLine
-) -> bool:
-    """Return whether all sheets with a value are asked for, of which this is one."""
-    given = line.read.stems <= question.read.stems
-    several = question.several or question.form is Form.NUMBER
-    return given and several and not _is_named(question, name.value)
 
 
 def _pick_description(

@@ -14,22 +14,27 @@ from elt_llm_query.analysis.question import Form, QuestionAnalysis
 from elt_llm_query.analysis.read_sentence import Sentence, read
 from elt_llm_query.analysis.stems import stem
 from elt_llm_query.analysis.term_match import SYNONYM, match
+from elt_llm_query.synthesizers.extractive.constraints import form_fit
 
 # What a question calls the elements of a model and their connections.
 _GENERIC = frozenset(
     map(
         stem,
-        """cardinality component concept connected connection domain element entity
-        item kind link linked model node object related relation relationship sheet
-        subtype thing type""".split(),
+        [
+            *("cardinality", "component", "concept", "connected", "connection"),
+            *("domain", "element", "entity", "item", "kind", "link", "linked", "model"),
+            *("node", "object", "related", "relation", "relationship", "sheet"),
+            *("subtype", "thing", "type"),
+        ],
     )
 )
+_REASONS = frozenset({"how", "why"})
 # "Is X a kind of Y?" asks for "X is a specialization of Y."
-_KIND = frozenset(map(stem, "kind sort type".split()))
+_KIND = frozenset(map(stem, ["kind", "sort", "type"]))
 _SPECIAL = frozenset(map(stem, ["specialization", "specialisation"]))
 # How "is related to" and "has" are asked for.
 _UNVERBAL = frozenset(
-    map(stem, "connected connection has have linked related relationship".split())
+    map(stem, ["connected", "connection", "has", "have", "linked", "related"])
 )
 # Types whose elements can be meant by "who": ArchiMate's active business elements and
 # what drawings and inventories call people and their groups.
@@ -67,6 +72,8 @@ def states_relation(
     """
     if question.form in {Form.DEFINITION, Form.NUMBER, Form.TIME}:
         return False  # a relation is no meaning, no number and no date
+    if question.read.lower_words & _REASONS:
+        return False
     if question.form is Form.PERSON and not _names_who(question, name, kind):
         return False
     known = sentence.stems | _GENERIC | read(kind).stems
@@ -103,6 +110,25 @@ def count_of_ends(question: QuestionAnalysis, text: str) -> Count | None:
     return None
 
 
+def may_describe(question: QuestionAnalysis, text: str, name: str, kind: str) -> bool:
+    """Return whether a description on a fact sheet has the kind that is asked for.
+
+    What is said of a process that the question does not name is no person; a text
+    without a number is no number.
+
+    Args:
+        question: The question.
+        text: The description.
+        name: The name of the fact sheet.
+        kind: The type of its element; empty if unknown.
+    """
+    if question.form in {Form.NUMBER, Form.TIME}:
+        return form_fit(question, text) > 0
+    if question.form is not Form.PERSON:
+        return True
+    return not kind or bool(_WHO.search(kind)) or _is_given(question, name)
+
+
 def relation_of(text: str) -> Sentence:
     """Return the first sentence of the text of a relation."""
     first = _FIRST.match(text)
@@ -115,8 +141,11 @@ def _names_who(question: QuestionAnalysis, name: str, kind: str) -> bool:
     On the sheet of an element that the question names, the other end is the answer, and
     its type is unknown.
     """
-    is_given = bool(name) and read(name).folded_line in question.read.folded_line
-    return bool(_WHO.search(kind)) and not is_given
+    return bool(_WHO.search(kind)) and not _is_given(question, name)
+
+
+def _is_given(question: QuestionAnalysis, name: str) -> bool:
+    return bool(name) and read(name).folded_line in question.read.folded_line
 
 
 def _verbs(sentence: Sentence, name: str) -> list[str]:
