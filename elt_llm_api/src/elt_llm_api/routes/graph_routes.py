@@ -177,7 +177,9 @@ def get_answer(
 ) -> GraphAnswer:
     """An exact answer to a question about the model, with its proof.
 
-    `status` is "refused" if a word of the question is not understood.
+    `status` is "refused" if a word of the question is not understood, or if the model
+    has nothing of what is asked for: `kind` is then not empty, and `text` says what
+    the model has instead.
     """
     return GraphQuestions(graph).answer(question)
 
