@@ -27,6 +27,7 @@ from elt_llm_query.analysis.read_sentence import read
 from elt_llm_query.analysis.term_match import match
 from elt_llm_query.grounding.claim import CLAIMS_KEY, WRITTEN_BY_KEY, Claim
 from elt_llm_query.grounding.labels import LabelSources, escape_labels, label_of
+from elt_llm_query.grounding.nearest import REFUSED
 
 MOST = 100  # chunks of one answer; use `elt-llm graph ask` for longer lists
 _ROWS = re.compile(r"\d+ rows? \((?P<title>[^()]+)\)")  # of a whole table
@@ -76,7 +77,7 @@ class ModelAnswer:
 
     def with_refusal(self, result: QueryResult) -> QueryResult:
         """Return a result; if it is a refusal, with what the model states."""
-        if result.status is Status.ANSWERED or self.response is not None:
+        if result.status not in REFUSED or self.response is not None:
             return result
         return result.model_copy(update={"answer": f"{result.answer} {self.text}"})
 
