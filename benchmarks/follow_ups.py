@@ -1,7 +1,7 @@
 """Follow-ups: how many are resolved, asked back, and answered wrongly.
 
     python benchmarks/follow_ups.py --data-dir ROOT [--show] [--config FILE]
-        [--set seen|held|fresh|late|late-held|new|last|clean]
+        [--set seen|held|fresh|late|late-held|new|last|clean|unseen]
 
 No model is asked unless the configuration FILE names one, for example
 `models: {llm_strategy: gguf, llm_options: {model_path: model.gguf}}`.
@@ -13,8 +13,9 @@ Asks each line of follow_ups.tsv in a conversation of its own. ROOT has the coll
     elt-llm ingest FILES --collection NAME --data-dir ROOT --models embedded
 
 A line has the question before, the follow-up, the question that a person makes of it
-(`ask` where it cannot be known), words that a right answer is about, and words of the
-passage that answers it. Lines of the set `held` were not looked at while the rules were
+(`ask` where it cannot be known, `courtesy` where it asks nothing), words that a right
+answer is about (`nothing` where the documents have none), and words of the passage that
+answers it. Lines of the set `held` were not looked at while the rules were
 made, those of `fresh` were written afterwards and are about other documents. `late` and
 `late-held` are about documents of their own, written before the rules were changed for
 the former: `nist` (NIST SP 800-63-4), `colds` (three reviews), `adgm` (the rule books
@@ -28,9 +29,14 @@ README of the rules), the latter, after the rules were changed for the former, o
 `conduct` (COBS), `results` (two releases of `financebench`), `guidelines` (of the
 rules), `sinus` (the CT study, JSON), `finland` (`eu-012` to `014`) and `zoonoses`
 (`eu-016` to `019`).
+`unseen` was written with the right outcome of each before any was asked, over `bank`,
+`metformin` (its monograph alone), `losses` (`eu-008` and `eu-026`) and `encyclopaedia`
+(the twelve English articles of `xquad_dev`, a text file each, as `conflicts.py` writes
+them).
 
 Wrong is an answer about something else than is meant, or to what nobody can know; one
-that says that it is not certain is counted apart. R@5
+that says that it is not certain is counted apart, and so is a right answer to a message
+that was searched as it was written. R@5
 says whether one of the first five sources has the passage, for the question as it was
 understood and for the person's.
 """
@@ -49,9 +55,12 @@ from elt_llm_query.conversation.turn import ChatResult
 from elt_llm_query.prompts import UNSURE_ANSWER
 
 CASES = Path(__file__).with_suffix(".tsv")
-SETS = ["seen", "held", "fresh", "late", "late-held", "new", "last", "clean", ""]
+SETS = ["seen", "held", "fresh", "late", "late-held", "new", "last", "clean"]
+SETS += ["unseen", ""]
 ANSWERED = {Status.ANSWERED, Status.PARTIAL}
 FIRST = 5
+COURTESY = "courtesy"  # in place of the question, of a message that asks nothing
+NOTHING = "nothing"  # in place of the words, of what the documents do not say
 
 
 class Case(NamedTuple):
@@ -85,8 +94,7 @@ class Outcome(NamedTuple):
         """Whether it was answered about something else than is meant."""
         if not self.is_answered:
             return False
-        is_as_written = not self.turn.searched
-        if self.case.standalone == "ask" or is_as_written:
+        if self.case.standalone in {"ask", COURTESY} or self.case.about == NOTHING:
             return True
         meant = stems_of(self.case.about)
         return not all(
@@ -106,12 +114,13 @@ class Outcome(NamedTuple):
         """What happened, in one word or two."""
         if self.is_wrong:
             return "wrong, said to be uncertain" if self.is_unsure else "wrong"
+        if self.turn.courtesy:
+            return "courtesy" if self.case.standalone == COURTESY else "asked back"
         if self.turn.unclear:
             refused = self.first not in ANSWERED
             return "asked back, last refused" if refused else "asked back"
-        if not self.turn.searched:
-            return "searched as written"
-        return "resolved, answered" if self.is_answered else "resolved, refused"
+        how = "resolved" if self.turn.searched else "as written"
+        return f"{how}, answered" if self.is_answered else f"{how}, refused"
 
 
 def read_cases(which: str) -> list[Case]:
@@ -140,7 +149,7 @@ def run(library: Library, cases: list[Case]) -> Iterator[Outcome]:
 
 def _has_gold(library: Library, case: Case, question: str) -> bool | None:
     """Whether the first sources have the passage; None without a question or gold."""
-    if not question or not case.gold or case.standalone == "ask":
+    if not question or not case.gold or case.standalone in {"ask", COURTESY}:
         return None
     result = library.search(question, case.collection)
     texts = (" ".join(s.text.split()) for s in result.sources[:FIRST])
@@ -151,7 +160,8 @@ def print_table(outcomes: list[Outcome]) -> None:
     """Print one row a collection, and one of all."""
     kinds = [
         *("resolved, answered", "resolved, refused"),
-        *("asked back", "asked back, last refused", "searched as written", "wrong"),
+        *("asked back", "asked back, last refused"),
+        *("as written, answered", "as written, refused", "courtesy", "wrong"),
         "wrong, said to be uncertain",
     ]
     print(f"| collection | follow-ups | {' | '.join(kinds)} | R@5 | a person's |")
