@@ -162,3 +162,7 @@ def test_a_follow_up_to_a_refusal_is_understood_too() -> None:
 )
 def test_a_whole_question_that_ends_in_a_value_is_no_follow_up(question: str) -> None:
     assert find_named(question) is None
+
+
+def test_the_rest_names_nothing() -> None:
+    assert find_named("And the rest?") is None

@@ -14,6 +14,7 @@ from elt_llm_query.conversation.contextualise import (
     Exchange,
     understand_part,
 )
+from elt_llm_query.conversation.spoken_of import SpokenOf
 
 LENT = "May a member of the Larch Library lend a map to a guest?"
 BOUGHT = "How many shares of its common stock did Acme buy in 2022?"
@@ -58,6 +59,7 @@ def test_a_question_phrase_asks_about_the_clause_of_the_question_before(
     [
         ("How long?", "How long may a map be lent?"),  # asks the same again
         ("By when?", "Who must return the map?"),  # its subject is not known
+        ("By whom?", LENT),  # its agent is known
         ("Where?", "What must the report contain?"),
         ("Why?", "Describe the loan of maps."),
         ("Who pays?", LENT),
@@ -100,6 +102,11 @@ def understand(message, last):
     return ByRules().contextualise(message, history, [exchange])
 
 
+def test_who_did_it_is_asked_of_what_was_done():
+    question = continue_question("By whom?", "When is the map to be returned?")
+    assert question == "By whom is the map to be returned?"
+
+
 def test_the_answer_must_be_about_what_the_question_before_names():
     understood = understand("For how long?", LENT)
     assert understood.question == f"For how long may {LENT[4:]}"
@@ -112,10 +119,39 @@ def test_the_answer_must_be_about_what_the_question_before_names():
         ("How many altogether?", "How many maps does the Larch Library lend?"),
         ("And to return them?", "How many days has a member to ask for the maps?"),
         ("Where does he live?", "Must the Chief Warden tell the Larch Library?"),
+        ("How many are there?", "How long is the Larch Library open?"),
+        ("And who decides?", "How long is the Larch Library open?"),
+        ("Where do I sign?", "How long is the Larch Library open?"),
+        ("How long does it take?", "How long is the Larch Library open?"),
+        ("And the rest?", "Which maps does the Larch Library lend?"),
+        ("How heavy is it?", "May the Chief Warden bring the map?"),
+        ("When does it end?", "How much do members of the Acme pension plans pay?"),
     ],
 )
 def test_what_is_not_certain_is_asked_back(message, last):
     assert understand(message, last).unclear
+
+
+def test_the_longer_name_is_meant_too_where_the_answer_has_the_shorter():
+    last = "How many credits do the special studies of colleges have?"
+    exchange = Exchange(
+        last, Status.ANSWERED, text="Colleges give 30 credits for them."
+    )
+    assert ByRules().contextualise("How long do they last?", [], [exchange]).unclear
+
+
+def test_it_is_no_person():
+    last = "When may the member leave?"
+    texts = ("A member who leaves returns the card.", "The member leaves at noon.")
+    exchange = Exchange(
+        last, Status.ANSWERED, text=texts[1], evidence=lambda: SpokenOf(texts)
+    )
+    assert ByRules().contextualise("What does it cost?", [], [exchange]).unclear
+
+
+@pytest.mark.parametrize("message", ["Who decides?", "How many are there?"])
+def test_a_question_of_a_verb_is_searched_where_none_is_before(message):
+    assert not ByRules().contextualise(message, [], []).unclear
 
 
 @pytest.mark.parametrize(

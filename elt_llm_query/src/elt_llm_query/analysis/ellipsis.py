@@ -470,7 +470,8 @@ def _is_one_thing(phrase: Phrase) -> bool:
     """Return whether a phrase is one name: a few words, mostly no function words."""
     if not phrase.text or len(phrase.text.split()) > LONGEST:
         return False
-    if phrase.text.endswith("ly"):  # "And annually?" names no thing
+    # "And annually?", "And the rest?" name no thing.
+    if phrase.text.endswith("ly") or phrase.text.lower() in {"rest", "remainder"}:
         return False
     # "What is the fee of N3?" names N3 and is a complete question.
     if any(_is_grammar(token[0]) for token in _TOKEN.finditer(phrase.owned)):

@@ -105,8 +105,15 @@ _BEFORE_NOUN = re.compile(
     rf"(?:\b(?:{_PREP})|^\W*(?:what|who)(?:['\u2019]s|\s+(?:is|are)))\s+$",
     re.IGNORECASE,
 )
+# "Who decides?", "When do I pay?": a verb without an object.
+_ONLY_VERB = re.compile(
+    rf"^\W*(?:(?:and|but|so|or|then)\b[\s,]*)*(?:who(?:\s+(?:{_AUX}))?(?:\s+to)?"
+    rf"|(?:how|when|where|why)\s+(?:{_AUX})\s+(?:i|we|you|one))"
+    rf"\s+(?!(?:is|are|was|were)\b)[a-z]+\W*$",
+    re.IGNORECASE,
+)
 _OTHER = re.compile(
-    r"\bthe\s+(?:former|latter|same|other|others|above|first|second|third|last|next)"
+    r"\bthe\s+(?:former|latter|same|others?|rest|above|first|second|third|last|next)"
     r"\s*(?:ones?)?\s*(?=\W*$|\b(?:one|ones)\b)|\b(?:which|that|this|another|the)\s+ones?\b"
     rf"|\bdo(?:es)?\s+so\b|\b(?:{_AUX})\s+(?:both|such)\b|\bin\s+that\s+case\b"
     # "Is mine valid?": of the speaker, of whom no document speaks.
@@ -142,6 +149,12 @@ _SUBJECT = re.compile(
     rf"^\W*(?:(?:what|how|when|why|where|how\s+\w+|what\s+\w+|which\s+\w+)\s+)?"
     rf"(?:{_AUX})\s+(?P<noun>(?:{_DETERMINER}\s+)?{_NOUNS})\s+(?:be\s+)?{_STOPS}{_WORD}"
     rf"(?:\s+(?:{_PREP})(?:\s+{_STOPS}{_WORD}){{0,3}})?\W*$",
+    re.IGNORECASE,
+)
+# "submit a notice", "bring the map": the object follows the verb.
+_OBJECT = re.compile(
+    rf"\b{_STOPS}(?!(?:how|what|which|who|whom|whose|when|where|why)\b)[a-z]+\s+"
+    rf"(?P<noun>(?:an?|the)\s+{_NOUNS})(?=\W*$|\s+(?:{_PREP}|{_AUX})\b)",
     re.IGNORECASE,
 )
 _WHAT_IS = re.compile(
@@ -262,6 +275,16 @@ def asks(message: str) -> bool:
     return bool(_ASKING & {*written, *parts})
 
 
+def names_nothing(message: str) -> bool:
+    """Return whether a question names no thing: "How many are there?", "Who decides?".
+
+    Alone it is complete; after another question it is about what was spoken of.
+    """
+    telling = _telling(message)
+    verbal = _ONLY_VERB.match(message)
+    return asks(message) and (not telling or (len(telling) == 1 and verbal is not None))
+
+
 def may_be_foreign(message: str) -> bool:
     """Return whether a message has words or letters of another language than English.
 
@@ -347,6 +370,25 @@ def find_candidates(question: str, titles: Sequence[str]) -> tuple[NamedThing, .
         noun = owned["noun"]
         whole.append(NamedThing(f"{noun} of {owned['of']}", _is_plural(noun), noun))
     return tuple(whole)
+
+
+def has_rival(dependence: Dependence, question: str, referent: NamedThing) -> bool:
+    """Return whether a pronoun may as well stand for the object of a question.
+
+    "May a member bring a guest?": "it" and "they" of the next message may be either.
+
+    Args:
+        dependence: The words.
+        question: The question before.
+        referent: The thing that they would stand for.
+    """
+    if dependence.kind is not Pointer.PRONOUN or dependence.personal:
+        return False
+    objects = (match["noun"] for match in _OBJECT.finditer(without_lead(question)))
+    return any(
+        _is_plural(noun) == dependence.plural and not stems_of(noun) <= referent.stems
+        for noun in objects
+    )
 
 
 def choose_referent(

@@ -50,12 +50,15 @@ class Form(StrEnum):
 _NUMBER = re.compile(
     r"\bhow\s+(?:many|much|often|old|far|large|big|high|tall|heavy|deep|wide|fast)\b"
     r"|\bhow\s+long\b|\bwhat\s+(?:number|percentage|percent|proportion|share|age|amount)\b"
-    r"|\bwithin\s+(?:how|what)\b|\b(?:maxim|minim)(?:um|al)\b",
+    r"|\bwithin\s+(?:how|what)\b|\b(?:maxim|minim)(?:um|al)\b"
+    # "What does the fee come to?"
+    r"|\bwhat\b.*\b(?:do|does|did|will|would|may|can)\b.*\b(?:(?:come|amount|add\s+up)"
+    r"\s+to|cost|weigh)\W*$",
     re.IGNORECASE,
 )
 _TIME = re.compile(
     r"^\W*when\b|\b(?:what|which|by\s+what)\s+(?:date|day|year|month|time)\b"
-    r"|\bby\s+when\b|\bdeadline\b|\bhow\s+(?:soon|quickly)\b",
+    r"|\b(?:by|from|since|until|till)\s+when\b|\bdeadline\b|\bhow\s+(?:soon|quickly)\b",
     re.IGNORECASE,
 )
 _PERSON = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)

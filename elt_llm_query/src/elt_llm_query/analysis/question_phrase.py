@@ -24,6 +24,9 @@ _PHRASE = re.compile(
     rf"|(?:why|when|where)(?=\s*$|\s+(?:{'|'.join(_BEFORE)})\b(?!\s*$)))",
     re.IGNORECASE,
 )
+_REASON = re.compile(r"\W*why\b", re.IGNORECASE)
+_AGENT = re.compile(r"\W*by\s+who(?:m|se)?\b", re.IGNORECASE)
+_BE = re.compile(r"\b(?:is|are|was|were|be|been|being)\b", re.IGNORECASE)
 _CLAUSE = re.compile(
     rf"\W*(?P<asked>[^,;]*?)\s*\b(?P<verb>{_AUX})\s+(?P<rest>.+?)\W*$", re.IGNORECASE
 )
@@ -51,7 +54,8 @@ def continue_question(message: str, last: str) -> str | None:
     if counted and not stems_of(counted["noun"]) <= stems_of(before):
         return None
     clause = _CLAUSE.match(before)
-    if clause is None:
+    if clause is None or (asks_for_agent(phrase) and not _BE.search(clause[0])):
+        # "May a member bring guests?" names its agent: "By whom?" is of something else.
         return None
     subject, rest = _complete(clause["asked"], clause["rest"])
     if rest is None:
@@ -65,6 +69,16 @@ def is_question_phrase(message: str) -> bool:
     several = words(phrase.lower())
     is_short = len(several) <= LONGEST and not AUXILIARIES & {*several}
     return bool(is_short and _PHRASE.match(phrase))
+
+
+def asks_for_reason(question: str) -> bool:
+    """Return whether a question begins with "why"."""
+    return bool(_REASON.match(question))
+
+
+def asks_for_agent(question: str) -> bool:
+    """Return whether a question begins with "by whom"."""
+    return bool(_AGENT.match(question))
 
 
 def _bare(message: str) -> str:

@@ -31,7 +31,9 @@ from elt_llm_query.analysis.follow_up import (
     choose_referent,
     find_candidates,
     find_dependence,
+    has_rival,
     may_be_foreign,
+    names_nothing,
     put_referent,
     split_parts,
     stems_of,
@@ -72,6 +74,7 @@ class Understood:
             otherwise its passage suffices.
         kept: The subject that the question before and this one share; each passage must
             be about it.
+        continued: Whether it asks something else of the clause of the question before.
         unclear: The question that the reply asks back; empty if the message is clear.
         words: The unclear words.
         degradations: Failures on the way.
@@ -83,7 +86,13 @@ class Understood:
     words: str = ""
     in_quote: bool = False
     kept: tuple[str, ...] = ()
+    continued: bool = False
     degradations: tuple[Degradation, ...] = ()
+
+    @property
+    def is_resolved(self) -> bool:
+        """Whether the conversation completed the message."""
+        return bool(self.subject) or self.continued
 
 
 class Contextualiser(ABC):
@@ -288,7 +297,7 @@ def _continue(message: str, last: Exchange | None) -> Understood | None:
 def _about_all(question: str, things: Sequence[NamedThing]) -> Understood:
     """Return a continued question, the answer to which must be about the things."""
     subject, *others = [thing.text for thing in things] or [""]
-    return Understood(question, subject=subject, kept=tuple(others))
+    return Understood(question, subject=subject, kept=tuple(others), continued=True)
 
 
 def _as_written(message: str, last: Exchange | None) -> Understood:
@@ -296,7 +305,9 @@ def _as_written(message: str, last: Exchange | None) -> Understood:
     if last is None:
         return Understood(without_lead(message))
     # Only of English, after a question in English, is it known that it asks nothing.
-    is_phrase = not asks(message) and not may_be_foreign(message)
+    is_phrase = names_nothing(message) or (
+        not asks(message) and not may_be_foreign(message)
+    )
     if asks(last.question) and is_phrase:
         words = message.strip().rstrip("?!. ")
         return _ask_back(message, Dependence(Pointer.FRAGMENT, words), ())
@@ -334,10 +345,22 @@ def _refer(
             return Understood(message)
         if referent and not (last and _has_attribute(last, referent, dependence)):
             return None
-    if referent is None:
+    if referent is None or (last and _is_doubtful(dependence, last, referent)):
         return None
     question = put_referent(message, dependence, referent.text)
     return Understood(question, subject=referent.text)
+
+
+def _is_doubtful(words: Dependence, last: Exchange, referent: NamedThing) -> bool:
+    """Return whether a pronoun hardly stands for a thing.
+
+    It may stand for the object of the question, or is "it" of "a member who ...".
+    """
+    if has_rival(words, last.question, referent):
+        return True
+    noun = referent.text.removeprefix("the ")
+    is_it = words.kind is Pointer.PRONOUN and not (words.plural or words.personal)
+    return is_it and noun == noun.lower() and last.evidence().has(f"{noun} who")
 
 
 def _has_attribute(last: Exchange, thing: NamedThing, words: Dependence) -> bool:

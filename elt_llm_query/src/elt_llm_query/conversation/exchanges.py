@@ -113,11 +113,17 @@ def named_things(last: Exchange | None) -> list[NamedThing]:
     candidates = find_candidates(last.question, last.titles)
     whole = [c for c in candidates if not _is_cut(c, last)]
     is_refused = last.status not in {Status.ANSWERED, Status.PARTIAL}
-    return [
+    mentioned = [
         c
         for c in whole
         if c.stems <= known
         or (is_refused and last.evidence().knows(c.text.removeprefix("the ")))
+    ]
+    # "The studies of colleges": that the answer repeats only "colleges" does not mean
+    # that "they" are not the studies.
+    others = [c for c in whole if c not in mentioned]
+    return [
+        c for c in mentioned if not any(other.plural == c.plural for other in others)
     ]
 
 
@@ -125,9 +131,26 @@ def _is_cut(thing: NamedThing, last: Exchange) -> bool:
     """Return whether a name is the start of a longer one: "the lunch" of a break."""
     if thing.plural:  # a compound begins with a singular
         return False
+    if _in_compound(thing.text).search(last.question):
+        return True
     after = re.search(rf"{re.escape(thing.text)}\s+([a-z]\w*)", last.question)
     noun = thing.text.removeprefix("the ")
     return bool(after and last.evidence().has(f"{noun} {after[1]}"))
+
+
+def _in_compound(name: str) -> re.Pattern[str]:
+    """A name before nouns: "Acme" of "members of the Acme pension plans pay".
+
+    After a preposition a name ends its phrase, so that one more word may be a verb
+    ("does the grant of Acme cost"), and two are not.
+    """
+    words = (
+        r"\s+(?!(?:of|for|in|at|on|by|with|from|under|to|and|or|is|are|be)\b)[a-z-]+"
+    )
+    return re.compile(
+        rf"\b(?:of|for|in|at|by|with|from|under|to)\s+(?:the\s+)?(?-i:{re.escape(name)})"
+        rf"(?:{words}){{2}}"
+    )
 
 
 def write_message(message: Message) -> str:

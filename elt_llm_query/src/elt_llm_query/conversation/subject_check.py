@@ -11,6 +11,12 @@ from elt_llm_query.analysis.follow_up import (
     stems_of,
     telling_stems,
 )
+from elt_llm_query.conversation.asked_check import (
+    has_words,
+    tells_any,
+    tells_asked,
+    tells_asked_of,
+)
 from elt_llm_query.conversation.contextualise import Understood
 from elt_llm_query.conversation.exchanges import (
     Exchange,
@@ -27,6 +33,7 @@ NOT_SURE = (
     "before. Ask in full."
 )
 NOT_SURE_ALONE = "It is not certain enough that what was found answers this."
+NOT_TOLD = "What was found is about this, but does not say what is asked. Ask in full."
 OTHER_SUBJECT = (
     "The question does not say whether it is about {subject}, and what was found is "
     "about something else. Name what it is about."
@@ -59,8 +66,10 @@ class SubjectCheck:
             return "", ""
         if part.subject and not self._is_about(result, part):
             return NO_SUBJECT.format(subject=part.subject), ""
+        if not self._tells_asked(part, result):
+            return NOT_TOLD, ""
         if self._is_unsure(part, result):
-            return (NOT_SURE if part.subject else NOT_SURE_ALONE), ""
+            return (NOT_SURE if part.is_resolved else NOT_SURE_ALONE), ""
         subject = "" if part.subject else self._left_subject(part.question, result)
         return (
             (OTHER_SUBJECT.format(subject=subject), part.question)
@@ -79,9 +88,30 @@ class SubjectCheck:
         """
         is_low = result.sure is not None and result.sure < self._sure
         says_so = any(UNSURE_ANSWER in one.text for one in result.statements)
-        if part.subject:
+        if part.is_resolved:
             return is_low or says_so
         return is_low and not says_so and last_asked(self._exchanges) is not None
+
+    def _tells_asked(self, part: Understood, result: QueryResult) -> bool:
+        """Return whether the quotes say what a message after another question asks.
+
+        A question of one word, "Are there exceptions?", is only answered by a text that
+        has the word.
+        """
+        last = last_answered(self._exchanges)
+        if last is None:
+            return True
+        quoted = " ".join(f"{c.quote} {c.section}" for c in result.citations)
+        if not part.is_resolved:
+            asked = telling_stems(part.question)
+            return len(asked) != 1 or has_words(asked, quoted)
+        only = " ".join(citation.quote for citation in result.citations)
+        return (
+            tells_asked(part.question, only)
+            and tells_any(part.question, _own_words(part, last), quoted)
+            and _keeps_clause(part, last, quoted)
+            and (not _is_repeated(result, last) or _tells_new(part, last, quoted))
+        )
 
     def _left_subject(self, question: str, result: QueryResult) -> str:
         """Return the earlier subject that the answer may have left.
@@ -126,6 +156,39 @@ class SubjectCheck:
                 ):
                     return False
         return True
+
+
+def _keeps_clause(part: Understood, last: Exchange, quoted: str) -> bool:
+    """Return whether quotes speak of a clause in which no thing was recognised.
+
+    Its words that the documents of the answer before have must be in them too.
+    """
+    if not part.continued or part.subject:
+        return True
+    shared = telling_stems(part.question) & telling_stems(last.question)
+    return has_words({one for one in shared if last.mentions(one)}, quoted)
+
+
+def _is_repeated(result: QueryResult, last: Exchange) -> bool:
+    """Return whether an answer only quotes what the answer before quoted."""
+    quotes = {citation.quote for citation in last.citations}
+    return all(citation.quote in quotes for citation in result.citations)
+
+
+def _tells_new(part: Understood, last: Exchange, quoted: str) -> bool:
+    """Return whether quotes that answered another question say what is new in this.
+
+    They match every question about their subject. So the new words of the message must
+    be in them, and a value must stand beside the new name.
+    """
+    if part.in_quote and not tells_asked_of(part.question, part.subject, quoted):
+        return False
+    return has_words(_own_words(part, last), quoted)
+
+
+def _own_words(part: Understood, last: Exchange) -> frozenset[str]:
+    """Return the stems of a question that the question before lacks."""
+    return telling_stems(part.question) - telling_stems(last.question)
 
 
 def is_about(citation: Citation, text: str, titles: str, subject: str) -> bool:

@@ -386,7 +386,9 @@ _NO_COUNT = re.compile(
 )
 # "every two years", "three times a day": a period alone does not say how often.
 _EVERY = re.compile(
-    rf"\b(?:every|each|per|an?)\s+(?:[\w-]+\s+){{0,3}}?(?:{_UNITS})\b"
+    rf"\b(?:every|each|per)\s+(?:[\w-]+\s+){{0,3}}?(?:{_UNITS})\b"
+    # "a day", "a calendar year"; "a minimum of two years" is a period
+    rf"|\ban?\s+(?:[\w-]+\s+)?(?:{_UNITS})\b"
     rf"|\bintervals?\s+of\s+(?:[\w-]+\s+){{0,5}}?(?:{_UNITS})\b"
     r"|\btimes\s+(?:in|during|within)\b|%\s+of\s+the\s+time\b",
     re.IGNORECASE,

@@ -1,0 +1,112 @@
+"""Check whether quotes say what a follow-up asks, beside being about its subject.
+
+After "How long is the licence valid?" the sentence "The licence is valid for two years"
+is about the subject of "Why?", "By whom?" and "Where is it kept?" too, and of all
+sentences it has most of their words. It answers none of them.
+"""
+
+import re
+from collections.abc import Collection
+
+from elt_llm_query.analysis.follow_up import stems_of
+from elt_llm_query.analysis.lexicon import MONTHS
+from elt_llm_query.analysis.question import Form, analyse
+from elt_llm_query.analysis.question_phrase import asks_for_agent, asks_for_reason
+from elt_llm_query.analysis.read_sentence import read
+from elt_llm_query.analysis.term_match import match
+from elt_llm_query.synthesizers.extractive.constraints import form_fit
+
+# Phrases after which a reason or purpose follows, or "To comply with Rule 3, a member
+# must", ", as the use may alter"; not "as set out in", "events causing the loss".
+_REASON = re.compile(
+    r"\b(?:because|due\s+to|so\s+(?:that|as\s+to|it|they)|in\s+order\s+(?:to|that)"
+    r"|therefore|thus|hence|the\s+reasons?|driven\s+by"
+    r"|(?:owing|thanks|attributable)\s+to|(?:for|with)\s+(?:the|a)\s+(?:purpose|view|aim)"
+    r"\s+(?:of|to)|to\s+(?:ensure|avoid|prevent|allow|enable|protect|reduce|minimi[sz]e))\b"
+    rf"|\bsince\s+(?!\d|then\b|(?:{'|'.join(sorted(MONTHS))})\b)"
+    r"|,\s+(?:as\s+(?:it|they|he|she|we|this|these|such|the|there|its|their)\b"
+    r"|for\s+(?!an?\b|the\b|example\b|instance\b|each\b|which\b|\d)\w)"
+    r"|(?:^|[.;:|)]\s+)(?-i:To)\s+[a-z]+\b",
+    re.IGNORECASE,
+)
+# "by the Board", "by two members"; not "by 3 May", "by 12 %", "by filing", "by way of".
+_AGENT = re.compile(
+    r"\bby\s+(?!(?:the\s+)?(?:end|date|time|way|means|virtue|reason|case|far|then|law)\b"
+    r"|\d|\w+ing\b|(?:less|more|up|about|at|no)\b)\w",
+    re.IGNORECASE,
+)
+_MEANING = re.compile(r"\b(?:means?|stands?\s+for|refers?\s+to)\W*$", re.IGNORECASE)
+# A sentence "A card is ..." may define it or say anything else of it; it is graded so.
+VAGUE = 0.5
+_STRETCH = re.compile(r"[,;:](?=\s)")  # not that of "2,000" or "8:30"
+_FORMS = frozenset([Form.NUMBER, Form.TIME])
+
+
+def tells_asked(question: str, quoted: str) -> bool:
+    """Return whether a text has what the question phrase of a question asks for.
+
+    Args:
+        question: A complete question, such as "By whom is the card issued?".
+        quoted: The quotes of its answer.
+
+    Returns:
+        False for "why" without a reason, "by whom" without an agent, a meaning without
+        a definition, and a number, period or time that is asked for and missing. True
+        for all other questions.
+    """
+    if asks_for_reason(question):
+        return bool(_REASON.search(quoted))
+    if asks_for_agent(question):
+        return bool(_AGENT.search(quoted))
+    analysis = analyse(question)
+    if _MEANING.search(question.rstrip("?!. ")):
+        is_defined = analysis.form is Form.DEFINITION
+        return is_defined and form_fit(analysis, quoted) > VAGUE
+    return analysis.form not in _FORMS or form_fit(analysis, quoted) > 0
+
+
+def tells_any(question: str, own: Collection[str], quoted: str) -> bool:
+    """Return whether a text has one of the words that only a message brings.
+
+    "Where is the card kept?" is not answered by who issues the card. A number, time or
+    person is an answer in other words, so that only open questions need one.
+
+    Args:
+        question: A complete question.
+        own: Stems of the words that the question before lacks.
+        quoted: The quotes of its answer.
+    """
+    is_open = analyse(question).form is Form.OPEN
+    return not own or not is_open or any(has_words([one], quoted) for one in own)
+
+
+def tells_asked_of(question: str, subject: str, quoted: str) -> bool:
+    """Return whether a stretch of a text between commas names a subject with its value.
+
+    "The mill stood from 1870 to 1939, later with a forge" does not say how long the
+    forge stood; "60 % is oak, followed by larch with 13 %" says how much is larch.
+
+    Args:
+        question: A complete question; only of a number or time is a value expected.
+        subject: The thing that it is about.
+        quoted: A sentence that answered another question.
+    """
+    analysis = analyse(question)
+    if analysis.form not in _FORMS:
+        return True
+    stems = stems_of(subject)
+    return any(
+        stems <= stems_of(stretch) and form_fit(analysis, stretch) > 0
+        for stretch in _STRETCH.split(quoted)
+    )
+
+
+def has_words(own: Collection[str], quoted: str) -> bool:
+    """Return whether a text has words, or others of the same meaning or root.
+
+    Args:
+        own: Their stems.
+        quoted: The text.
+    """
+    stems = read(quoted).stems
+    return all(match(one, stems) for one in own)
