@@ -15,7 +15,7 @@ import argparse
 import re
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -142,15 +142,17 @@ def judge(
     return "right" if held and not any(b in text for b in banned) else "wrong"
 
 
-def run(folder: Path) -> list[Outcome]:
-    """Take in the documents and ask every question."""
+def run(
+    folder: Path, questions: Path, write: Callable[[Path], dict[str, Path]]
+) -> list[Outcome]:
+    """Take in the written documents and ask every question."""
     config = RagConfig()
     models, store = build_models(config), Store(folder / "root")
-    for name, path in write_documents(folder).items():
+    for name, path in write(folder).items():
         options = {"paths": (str(path),), "collection": name}
         JOBS.load("ingest", options).build(models)(JobContext(config, store))
     outcomes = []
-    for line in QUESTIONS.read_text("utf-8").splitlines():
+    for line in questions.read_text("utf-8").splitlines():
         home, kind, question, expected, banned = line.split("\t")
         result = query_collections(
             [home], question, store=store, config=config, models=models
@@ -163,13 +165,15 @@ def run(folder: Path) -> list[Outcome]:
     return outcomes
 
 
-def main() -> None:
+def main(
+    questions: Path, write: Callable[[Path], dict[str, Path]], description: str
+) -> None:
     """Print the counts by kind, and what is not right."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--all", action="store_true", help="also the right answers")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        outcomes = run(Path(folder))
+        outcomes = run(Path(folder), questions, write)
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for one in outcomes:
         counts[one.kind][one.verdict] += 1
@@ -182,4 +186,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(QUESTIONS, write_documents, __doc__.splitlines()[0])
