@@ -8,7 +8,7 @@ from itertools import groupby
 from elt_llm_core.document import Block, BlockKind, Cell
 from elt_llm_core.language.detect import document_language
 from elt_llm_core.language.languages import ENGLISH as IN_ENGLISH
-from elt_llm_core.tables.column_types import Kind, Typed, infer_types
+from elt_llm_core.tables.column_types import Typed, infer_types
 from elt_llm_core.tables.numbers import (
     COMMA,
     ENGLISH,
@@ -21,6 +21,7 @@ from elt_llm_core.tables.numbers import (
     style_among,
 )
 from elt_llm_core.tables.relation_records import Column, Field, Relation, Row
+from elt_llm_core.tables.row_labels import label_column
 
 # An attribute of the rows of a table of which more may be on the next page.
 ROWS_DOUBTFUL = {"table_rows": "doubtful"}
@@ -111,21 +112,24 @@ class _TableReader:
             )
             for c, (header, t) in enumerate(zip(self._headers, types, strict=True))
         )
+        title = first.table or first.section.rsplit(" > ", 1)[-1]
+        # A sheet may be named for its rows though a line above them is its title.
+        labels = label_column(types, self._headers, f"{title} / {first.section}")
         return Relation(
             id=f"{document_id[:ID_DIGITS]}-{number}",
             document_id=document_id,
             document=document,
-            title=first.table or first.section.rsplit(" > ", 1)[-1],
+            title=title,
             section=first.section,
             page=first.page,
             end_page=last.end_page or last.page,
             columns=columns,
-            labels=_labels(types),
-            rows=tuple(self._rows(types)),
+            labels=labels,
+            rows=tuple(self._rows(types, labels)),
             problems=tuple(dict.fromkeys([*self._problems(), *_open_problems(types)])),
         )
 
-    def _rows(self, types: Sequence[Typed]) -> Iterator[Row]:
+    def _rows(self, types: Sequence[Typed], labels: int) -> Iterator[Row]:
         for n, (block, cells) in enumerate(zip(self._data, self._grid, strict=True), 1):
             fields = tuple(
                 Field(
@@ -139,7 +143,7 @@ class _TableReader:
                 else None
                 for c in range(self._width)
             )
-            named = fields[_labels(types)]
+            named = fields[labels]
             yield Row(
                 n=n,
                 start=block.start,
@@ -204,13 +208,6 @@ def _open_problems(types: Sequence[Typed]) -> Iterator[str]:
                 f"numbers of column c{number} are ambiguous: "
                 f"{column.open!r} is {either}"
             )
-
-
-def _labels(types: Sequence[Typed]) -> int:
-    """Return the column that names the rows: the first, or after serial numbers."""
-    first = types[0].values if types else ()
-    serial = len(first) > 1 and first == tuple(range(1, len(first) + 1))
-    return int(serial and len(types) > 1 and types[1].kind is Kind.TEXT)
 
 
 def _by_column(block: Block) -> dict[int, Cell]:

@@ -155,6 +155,29 @@ _CELL = re.compile(
 )
 
 
+# "annual cost of BillFlow": a header and a row without a question word or a verb.
+_BARE_CELL = re.compile(
+    r"^\W*(?!how\b|wh\w+\b)(?:the\s+)?(?:[\w()-]+\s+){1,4}(?:of|for)\s+[^.!;]+$",
+    re.IGNORECASE,
+)
+
+
+def parse_bare_cell(question: str) -> TableQuestion | None:
+    """Parse a request for one cell that is no sentence; None if it is another.
+
+    Args:
+        question: A question such as "data steward of Limit Breach".
+
+    Returns:
+        The parsed question. Every word of it must be in the table, so that what only
+        looks like such a request is answered by none.
+    """
+    if _BARE_CELL.match(question) is None:
+        return None
+    matter = [s for s in question_stems(question) if s not in _PLAIN_WORDS]
+    return TableQuestion(Ask.CELL, question, tuple(matter))
+
+
 def parse_table_question(question: str) -> TableQuestion | None:
     """Parse a question to a table; None if it has no such form."""
     limit, rest = limit_of(question)

@@ -21,6 +21,7 @@ from elt_llm_query.synthesizers.table_qa.planner import (
     PERIODS,
     TableWords,
     header_stems,
+    is_stop_word,
     remove_brackets,
     stems_in,
 )
@@ -64,6 +65,10 @@ _ZERO = re.compile(r"0+(?:[.,]0+)?")
 _DENIES = re.compile(
     r"(?:no|not|none|nil|nein|kein\w*|nicht|sin|ning[u\u00fa]n\w*)\b", re.IGNORECASE
 )
+_OCCASIONS = frozenset(map(stem, words("last latest previous recent date day on")))
+_PARTICIPLE = re.compile(r"(?:ed|en|wn|t)$")
+_ANYTHING = frozenset(["anything", "anyone", "anybody"])
+_BEFORE_PARTICIPLES = frozenset(["been", "be", "being", "yet", "ever"])
 _SHORT = 2  # characters; a shorter value counts only next to its header
 
 
@@ -102,8 +107,8 @@ class QuestionTokens:
         """Return the places of the words that are left and are no stop words."""
         return [
             i
-            for i, word in enumerate(self.lower)
-            if i not in self.used and word not in STOP_WORDS
+            for i, word in enumerate(self.words)
+            if i not in self.used and not is_stop_word(word)
         ]
 
     def left_negations(self) -> bool:
@@ -261,14 +266,31 @@ def _choose_phrases(
     for phrase in longest:
         by_place[phrase.start, phrase.end].append(phrase)
     chosen: dict[int, list[_Phrase]] = defaultdict(list)
-    for several in by_place.values():
+    for (start, _), several in by_place.items():
         columns = {p.column for p in several}
+        if (direction := _directed_column(tokens, table, start)) is not None:
+            columns &= {direction}
         if len(columns) > 1:
             columns = {c for c in columns if _is_headed(tokens, table, c)}
         if len(columns) != 1:
             return None
-        chosen[columns.pop()] += several
+        column = columns.pop()
+        chosen[column] += [p for p in several if p.column == column]
     return dict(chosen)
+
+
+def _directed_column(
+    tokens: QuestionTokens, table: TableWords, start: int
+) -> int | None:
+    """Return the column whose whole header stands before a value: "To", "From"."""
+    before = start - 1
+    while before >= 0 and tokens.lower[before] in {"a", "an", "the"}:
+        before -= 1
+    if before < 0 or tokens.lower[before] not in STOP_WORDS:
+        return None
+    headers = [c.header.casefold().strip() for c in table.relation.columns]
+    word = tokens.lower[before]
+    return headers.index(word) if word in headers else None
 
 
 def _is_headed(tokens: QuestionTokens, table: TableWords, column: int) -> bool:
@@ -334,6 +356,8 @@ def _header_conditions(
         if column == table.relation.labels or column in taken:
             continue
         named = frozenset(header_stems(table, column))
+        if table.relation.columns[column].kind is Kind.DATE:
+            named = named - _OCCASIONS or named  # never audited: no "Last audit"
         places = [i for i in tokens.content() if match(tokens.stems[i], named)]
         present = frozenset(tokens.stems[i] for i in places)
         if not named or not all(match(s, present) for s in named):
@@ -342,6 +366,8 @@ def _header_conditions(
         if _is_yes_or_no(cells.values()):
             yield _yes_or_no(column, cells, places, tokens, verbs | named)
         elif (condition := _empty_or_filled(column, cells, places, tokens)) is not None:
+            yield condition
+        elif (condition := _never_done(column, cells, places, tokens)) is not None:
             yield condition
 
 
@@ -408,6 +434,28 @@ def _empty_or_filled(
             filled = frozenset()
         return CellCondition(column, filled, "is filled")
     return None
+
+
+def _never_done(
+    column: int, cells: dict[int, str], places: Sequence[int], tokens: QuestionTokens
+) -> CellCondition | None:
+    """Return the condition of "have never been inspected": the cell is empty.
+
+    Its verb is in the header: "Last inspection", "Inspected", "Replaced by".
+    """
+    first = places[0]
+    if _PARTICIPLE.search(tokens.lower[first]) is None:
+        return None
+    before = first - 1
+    while before >= 0 and tokens.lower[before] in _BEFORE_PARTICIPLES:
+        before -= 1
+    if before < 0 or tokens.lower[before] not in _NOT:
+        return None
+    empty = frozenset(n for n, t in cells.items() if nothing(t) or says_none(t))
+    denying = frozenset(n for n, t in cells.items() if _DENIES.match(t.strip())) - empty
+    tokens.used.update([before, *places])
+    tokens.used.update(i for i, w in enumerate(tokens.lower) if w in _ANYTHING)
+    return CellCondition(column, empty, "is empty", denying, negated=True)
 
 
 def date_condition(

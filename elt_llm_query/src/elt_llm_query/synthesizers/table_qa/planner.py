@@ -64,6 +64,19 @@ class TableWords:
         ]
 
     @cached_property
+    def identifiers(self) -> list[tuple[str, ...]]:
+        """Return the stems of each row's identifier; empty without a letter and a digit.
+
+        It stands before the labels: "A01", "LAB-3". A number alone may be another's.
+        """
+        if self.relation.labels == 0:
+            return [() for _ in self.relation.rows]
+        fields = [row.fields[0] for row in self.relation.rows]
+        return [
+            stems_in(f.text) if f and _IDENTIFIER.search(f.text) else () for f in fields
+        ]
+
+    @cached_property
     def openings(self) -> list[tuple[str, ...]]:
         """Return the stems of each label up to its first comma, if the rest is short.
 
@@ -118,8 +131,15 @@ def stems_in(text: str) -> tuple[str, ...]:
     return tuple(map(stem, words(text)))
 
 
+_IDENTIFIER = re.compile(r"[^\W\d_].*\d|\d.*[^\W\d_]")
 _ORDERED = frozenset([*NUMBERS, Kind.DATE])
 _UNIT_LABEL = re.compile(r"%|\bper\b|\brates?\b|\bratios?\b|\bpercent", re.IGNORECASE)
+# A column that tells in which unit the numbers of its row are.
+_UNITS = re.compile(
+    r"(?:.*\W)?(?:units?(?:\s+of\s+measure(?:ment)?)?|uom|currency|einheit(?:en)?"
+    r"|w\u00e4hrung|unidad(?:es)?|moneda|unit\u00e9s?|devise)",
+    re.IGNORECASE,
+)
 PERIODS = frozenset(
     map(stem, words("year quarter month week day date period fiscal financial"))
 )
@@ -154,7 +174,9 @@ def plan_table(  # noqa: PLR0911 - each is a reason to step aside
     named = _named_rows(wanted, table)
     if len(named) == 1 and wanted.ask is not Ask.CELL and {*named} <= table.sums:
         named = []  # the others are parts of it
-    taken = {s for n in named for s in table.labels[n - 1]}
+    taken = {
+        s for n in named for s in (*table.labels[n - 1], *table.identifiers[n - 1])
+    }
     left = [s for s in wanted.matter if s not in taken]
     columns = _columns(left, wanted, table)
     if not columns:
@@ -308,7 +330,7 @@ def _down(
         rows = [r.n for r in relation.rows if has_data(r) and r.n not in table.sums]
         if len(table.totals) > 1 or has_sections(relation):
             return None
-    if _mixes_units(relation, rows, column) or len(rows) < FEWEST:
+    if mixes_units(relation, rows, column) or len(rows) < FEWEST:
         return None
     apart = _are_apart(wanted, table, rows, named)
     return ((column,), tuple(rows), False) if apart else None
@@ -376,7 +398,7 @@ def _has_other_figures(relation: Relation, row: int, columns: Sequence[int]) -> 
 def _named_rows(wanted: TableQuestion, table: TableWords) -> list[int]:
     """Return the rows whose whole label is in the question; of overlaps the longest."""
     asked = f" {' '.join(stems_in(wanted.text))} "
-    spans = _spans(asked, table.labels)
+    spans = _spans(asked, table.identifiers) | _spans(asked, table.labels)
     if not spans:
         # "Inventories" for "Inventories, net", if only one row begins with it.
         openings = Counter(table.openings)
@@ -419,7 +441,12 @@ def _columns(
 def header_stems(table: TableWords, column: int) -> set[str]:
     """Return the stems of a header without stop words and text in brackets."""
     header = words(remove_brackets(table.relation.columns[column].header))
-    return {stem(w) for w in header if w.lower() not in STOP_WORDS}
+    return {stem(w) for w in header if not is_stop_word(w)}
+
+
+def is_stop_word(word: str) -> bool:
+    """Return True for a word without content; "IT" in capitals is none."""
+    return word.lower() in STOP_WORDS and not (len(word) > 1 and word.isupper())
 
 
 def has_data(row: Row) -> bool:
@@ -436,11 +463,28 @@ def _only_label(row: Row) -> bool:
     return sum(bool(f and f.text) for f in row.fields) <= 1
 
 
-def _mixes_units(relation: Relation, rows: Iterable[int], column: int) -> bool:
-    """Return True if the labels of some values name a unit and others do not."""
+def mixes_units(relation: Relation, rows: Iterable[int], column: int) -> bool:
+    """Return True if the values of the rows are in different units.
+
+    By a column with the unit of each row, or because the labels of some name a unit.
+    """
+    rows = [*rows]
+    if relation.columns[column].kind not in NUMBERS:
+        return False
+    for c, one in enumerate(relation.columns):
+        if c == column or not _UNITS.fullmatch(remove_brackets(one.header).strip()):
+            continue
+        cells = [relation.field(n, c) for n in rows if _has_value(relation, n, column)]
+        if len({f.text.casefold() if f else "" for f in cells}) > 1:
+            return True
     named = {
         bool(_UNIT_LABEL.search(relation.rows[n - 1].label))
         for n in rows
-        if (field := relation.field(n, column)) is not None and field.value is not None
+        if _has_value(relation, n, column)
     }
     return len(named) > 1
+
+
+def _has_value(relation: Relation, n: int, column: int) -> bool:
+    field = relation.field(n, column)
+    return field is not None and field.value is not None

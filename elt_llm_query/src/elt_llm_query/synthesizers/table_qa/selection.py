@@ -36,11 +36,13 @@ from elt_llm_query.synthesizers.table_qa.planner import (
     has_data,
     has_sections,
     header_stems,
+    mixes_units,
     remove_brackets,
 )
 
 _COUNT = re.compile(
-    r"\b(?:how\s+many|(?:what\s+is\s+)?the\s+(?:total\s+)?number\s+of|^\W*count)\b",
+    r"\b(?:how\s+many|(?:what\s+is\s+)?the\s+(?:total\s+)?number\s+of"
+    r"|^\W*(?:total\s+)?number\s+of|^\W*count)\b",
     re.IGNORECASE,
 )
 _LIST = re.compile(
@@ -74,6 +76,7 @@ _PLAIN = frozenset(
         ),
     )
 )
+_BEFORE_NOUN = frozenset(["which", "what", "many", "list", "show", "count"])
 _DIFFERENT = frozenset(["different", "distinct", "separate", "various"])
 _PLURAL = re.compile(r"(?:[^su\W]s|people|children|men|women|staff)$", re.IGNORECASE)
 # Words that change what is asked; without a condition for them the answer is in doubt.
@@ -204,6 +207,11 @@ def _operation(  # noqa: PLR0911 - one for each operation
     return (Ask.SUM if _TOTAL.search(question) else Ask.CELL), question
 
 
+def _compares(ask: Ask) -> bool:
+    """Return True if the values of several rows are put together."""
+    return ask in {Ask.MOST, Ask.LEAST, Ask.SUM, Ask.AVERAGE}
+
+
 def _has_operators(tokens: QuestionTokens, ask: Ask) -> bool:
     """Return True if a word is left that would change the selection."""
     allowed = {"most"} if ask in {Ask.MOST, Ask.LEAST} else set()
@@ -238,6 +246,8 @@ class _SelectionPlanner:
         stems = [self._tokens.stems[i] for i in noun]
         column = self._column_of(stems)
         named_rows = column is None and all(match(s, self._table.title) for s in stems)
+        if not noun and (_WHO.search(self._tokens.text) or self._is_noun_a_value()):
+            named_rows = False
         if self._ask in {Ask.COUNT, Ask.ROWS}:
             return self._plan_rows(left, stems, column, named_rows=named_rows)
         if self._ask in {Ask.MOST, Ask.LEAST} and column is not None:
@@ -290,6 +300,8 @@ class _SelectionPlanner:
         if column is None and not noun and _WHO.search(self._tokens.text):
             column, left = self._asked_person(left)
         subject = "" if named_rows or column is not None else self._subject(noun)
+        if subject and not self._conditions:
+            return None  # "how many pumps" are not all the rows of a table of assets
         if subject is None or not self._covers(left, column):
             return None
         if column is None:
@@ -328,16 +340,32 @@ class _SelectionPlanner:
         header = words(remove_brackets(self._relation.columns[column].header))
         return any(stem(w) in noun and _PLURAL.search(w) for w in header)
 
+    def _is_noun_a_value(self) -> bool:
+        """Return True if the noun after "how many" or "which" is itself a value.
+
+        "How many samples are there?" counts no rows whose data object is a sample.
+        """
+        lower = self._tokens.lower
+        for i, word in enumerate(lower[:-1]):
+            if word in _BEFORE_NOUN or lower[i : i + 2] == ["number", "of"]:
+                return i + 1 + (word == "number") in self._tokens.used
+        return False
+
     def _asked_person(self, left: Sequence[int]) -> tuple[int | None, list[int]]:
-        """Return the column of "who inspected" or "who was the inspector"."""
-        fits = [
-            c
+        """Return the column of "who inspected" or "who was the inspector".
+
+        Of several the one whose header has most of the words: "the data steward".
+        """
+        taken = {x.column for x in self._conditions} | {self._relation.labels}
+        scores = {
+            c: sum(
+                bool(match(self._tokens.stems[i], self._table.headers[c])) for i in left
+            )
             for c, one in enumerate(self._relation.columns)
-            if one.kind is Kind.TEXT
-            and c not in {x.column for x in self._conditions}
-            and any(match(self._tokens.stems[i], self._table.headers[c]) for i in left)
-        ]
-        fits = [c for c in fits if c != self._relation.labels]
+            if one.kind is Kind.TEXT and c not in taken
+        }
+        best = max(scores.values(), default=0)
+        fits = [c for c, score in scores.items() if score == best and best]
         return (fits[0] if len(fits) == 1 else None), [*left]
 
     def _subject(self, noun: Sequence[str]) -> str | None:
@@ -345,8 +373,7 @@ class _SelectionPlanner:
         label = self._telling(self._relation.labels)
         persons = bool(label & _PERSONS)
         if not noun:
-            asks_who = _WHO.search(self._tokens.text)
-            return "" if persons or not asks_who else None
+            return "" if persons else None
         # "Names" may be those of companies: the table must speak of persons itself.
         speaks = (label | self._table.title) & _PERSONS - _NAMES
         if persons and speaks and {*noun} <= _PERSONS:
@@ -437,11 +464,33 @@ class _SelectionPlanner:
         headed = [self._table.headers[c] for c in used if c is not None]
         for i in left:
             one = self._tokens.stems[i]
-            if any(match(one, header) for header in headed):
+            if self._is_before_header(i, column):
+                if not match(one, self._table.title):
+                    return False
+            elif any(match(one, header) for header in headed):
                 self._inside.add(one)
             elif one not in _VERBS | _PLAIN and not match(one, self._table.title):
                 return False
         return True
+
+    def _is_before_header(self, place: int, column: int | None) -> bool:
+        """Return True for a word that belongs to the asked header but is not in it.
+
+        The "data" of "data owner" is not in a header "Owner"; that another header has
+        it, as "Data object", does not account for it.
+        """
+        stems = self._tokens.stems
+        if column is None or place + 1 >= len(stems):
+            return False
+        if stems[place] in _VERBS | _PLAIN:
+            return False
+        header = self._table.headers[column]
+        adjacent = place + 1 not in self._tokens.used
+        return (
+            adjacent
+            and bool(match(stems[place + 1], header))
+            and not match(stems[place], header)
+        )
 
     def _differ_in_period(self, rows: set[int]) -> bool:
         """Return True if rows are of several years: the same thing at other times."""
@@ -474,7 +523,11 @@ class _SelectionPlanner:
         if added and self._differ_in_period(rows):
             return None
         if column is not None:
-            self._inside |= self._telling(column)
+            if _compares(ask or self._ask) and mixes_units(
+                self._relation, rows, column
+            ):
+                return None
+            self._inside |= self._telling(column) & {*self._tokens.stems}
         return RowSelection(
             self._relation,
             ask or self._ask,

@@ -16,10 +16,12 @@ from typing_extensions import override
 
 from elt_llm_core import provenance
 from elt_llm_core.store import Collection
-from elt_llm_core.tables import Field, Relation
+from elt_llm_core.tables import Field, Kind, Relation
 from elt_llm_query.analysis.lexicon import STOP_WORDS
 from elt_llm_query.analysis.question import analyse
 from elt_llm_query.analysis.stems import stem, words
+from elt_llm_query.analysis.superlatives import rephrase
+from elt_llm_query.analysis.table_question import parse_bare_cell
 from elt_llm_query.analysis.term_match import match, vocabulary
 from elt_llm_query.grounding.claim import CLAIMS_KEY, REFUSED_KEY, WRITTEN_BY_KEY, Claim
 from elt_llm_query.grounding.labels import LabelSources, label_of
@@ -177,9 +179,20 @@ def _has_rows(hit: NodeWithScore) -> bool:
 
 def _plan(question: str, relation: Relation) -> Plan | None:
     """Return how a table answers: by its columns alone, or by a selection of rows."""
-    asked = analyse(question).table
+    text, dated = rephrase(question)
+    asked = analyse(text).table or parse_bare_cell(text)
     planned = plan_table(asked, relation) if asked else None
-    return planned or plan_selection(question, relation) or plan_sum(asked, relation)
+    plan = planned or plan_selection(text, relation) or plan_sum(asked, relation)
+    if plan is not None and dated and not _compares_dates(plan):
+        return None
+    return plan
+
+
+def _compares_dates(plan: Plan) -> bool:
+    """Return True if the compared column has dates."""
+    columns = plan.columns if isinstance(plan, TablePlan) else [plan.column]
+    kinds = [plan.relation.columns[c].kind for c in columns if c is not None]
+    return kinds == [Kind.DATE]
 
 
 def _compute(plan: Plan) -> ComputedAnswer | None:
