@@ -1,10 +1,11 @@
-"""Ask questions about inventories: one sheet per kind, an identifier in the first column.
+"""Ask questions about inventories, whose first column has identifiers.
 
 uv run --group dev python benchmarks/inventory_questions.py [--all]
 
 Three generated workbooks (a museum, a laboratory with two header rows, and a fleet of
-vehicles with German headers) are taken into a collection each. The lines of
-`inventory_questions.tsv` and the judging are those of `table_operations.py`.
+vehicles with German headers) with a sheet for each kind of thing are taken into a
+collection each. The lines of `inventory_questions.tsv` and the judging are those of
+`table_operations.py`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,8 +13,9 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import table_operations
 from openpyxl import Workbook
+
+import table_operations
 
 QUESTIONS = Path(__file__).with_name("inventory_questions.tsv")
 Rows = Sequence[Sequence[Any]]
@@ -91,16 +93,12 @@ INSTRUMENTS: Rows = (
         *("LAB-7", "Gas Chromatograph", "Orbix", date(2025, 4, 18), 6, 88000),
         *("B12", "Dana Wolff", 620),
     ),
-    (
-        *("LAB-8", "Centrifuge", "Spindle", None, 24, 7300, "B14", "Olu Adeyemi", 980),
-    ),
+    (*("LAB-8", "Centrifuge", "Spindle", None, 24, 7300, "B14", "Olu Adeyemi", 980),),
     (
         *("LAB-11", "Fume Hood", "Ventra", date(2024, 12, 5), 12, 11900, "B15"),
         *(None, None),
     ),
-    (
-        *("LAB-12", "Freezer", "Polar", None, None, 9400, "B02", "Olu Adeyemi", None),
-    ),
+    (*("LAB-12", "Freezer", "Polar", None, None, 9400, "B02", "Olu Adeyemi", None),),
     (
         *("LAB-15", "Titrator", "Ventra", date(2025, 7, 29), 3, 14600, "B14"),
         *("Sana Iqbal", 1350),

@@ -14,6 +14,10 @@ _FIRST = re.compile(
     r"(?<=\w)\s+(?:(?P<least>first)|(?P<most>last|most\s+recently))\s*(?=\W*$)",
     re.IGNORECASE,
 )
+_A_PERIOD = re.compile(
+    r"(?P<sum>\bin\s+total)\s+(?:per|a|each|every)\s+(?P<period>day|week|month|year)\b",
+    re.IGNORECASE,
+)
 _ASKS = re.compile(r"^\W*(?:which|what|who)\b", re.IGNORECASE)
 
 
@@ -30,11 +34,14 @@ class Rephrased(NamedTuple):
 
 
 def rephrase(question: str) -> Rephrased:
-    """Return a question with "highest cost" for "most expensive", "earliest" for "first".
+    """Return a question with the words of a table for its superlative.
+
+    "Highest cost" for "most expensive", "earliest" for "first".
 
     Args:
         question: A question to a table.
     """
+    question = _A_PERIOD.sub(r"\g<sum>, \g<period>", question)
     if costly := _COSTLY.search(question):
         word = "highest cost" if costly["most"] else "lowest cost"
         rest = question[costly.end() :]

@@ -167,13 +167,31 @@ def keep_unnamed_tables(
     def answers(table: Passage) -> bool:
         alone = not any(row in taken for row, _, _ in table.parts)
         whole = alone and _needs_no_operation(question, table, passages, telling)
-        return whole and all(match(t, table.stems) for t in telling)
+        about = whole and all(match(t, table.stems) for t in telling)
+        return about and not _names_some_rows(table, passages, telling)
 
     return [
         c
         for c in candidates
         if not passages[c.passage].parts or answers(passages[c.passage])
     ]
+
+
+def _names_some_rows(
+    table: Passage, passages: Sequence[Passage], telling: Sequence[str]
+) -> bool:
+    """Return True if a word is in the cells of some rows, and not itself above them.
+
+    "When is a payment due?" is not answered by all steps of a reminder because one of
+    them offers a payment plan. A synonym above the table ("charges") tells less.
+    """
+    over = read(f"{table.heading} {table.reading_of_head}").stems
+    rows = [passages[i].stems for i, _, _ in table.parts if passages[i].cells]
+    counts = [sum(match(term, row) == 1 for row in rows) for term in telling]
+    return any(
+        0 < count < len(rows) and match(term, over) < 1
+        for term, count in zip(telling, counts, strict=True)
+    )
 
 
 def _needs_no_operation(

@@ -365,9 +365,10 @@ def _header_conditions(
         cells = _cells_of(table.relation, column)
         if _is_yes_or_no(cells.values()):
             yield _yes_or_no(column, cells, places, tokens, verbs | named)
-        elif (condition := _empty_or_filled(column, cells, places, tokens)) is not None:
-            yield condition
-        elif (condition := _never_done(column, cells, places, tokens)) is not None:
+            continue
+        condition = _empty_or_filled(column, cells, places, tokens)
+        condition = condition or _never_done(column, cells, places, tokens)
+        if condition is not None:
             yield condition
 
 

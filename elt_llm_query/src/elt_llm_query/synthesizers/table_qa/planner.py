@@ -65,9 +65,9 @@ class TableWords:
 
     @cached_property
     def identifiers(self) -> list[tuple[str, ...]]:
-        """Return the stems of each row's identifier; empty without a letter and a digit.
+        """Return the stems of the identifier before each label: "A01", "LAB-3".
 
-        It stands before the labels: "A01", "LAB-3". A number alone may be another's.
+        Empty without a letter and a digit: a number may be another's.
         """
         if self.relation.labels == 0:
             return [() for _ in self.relation.rows]
@@ -134,12 +134,6 @@ def stems_in(text: str) -> tuple[str, ...]:
 _IDENTIFIER = re.compile(r"[^\W\d_].*\d|\d.*[^\W\d_]")
 _ORDERED = frozenset([*NUMBERS, Kind.DATE])
 _UNIT_LABEL = re.compile(r"%|\bper\b|\brates?\b|\bratios?\b|\bpercent", re.IGNORECASE)
-# A column that tells in which unit the numbers of its row are.
-_UNITS = re.compile(
-    r"(?:.*\W)?(?:units?(?:\s+of\s+measure(?:ment)?)?|uom|currency|einheit(?:en)?"
-    r"|w\u00e4hrung|unidad(?:es)?|moneda|unit\u00e9s?|devise)",
-    re.IGNORECASE,
-)
 PERIODS = frozenset(
     map(stem, words("year quarter month week day date period fiscal financial"))
 )
@@ -330,7 +324,7 @@ def _down(
         rows = [r.n for r in relation.rows if has_data(r) and r.n not in table.sums]
         if len(table.totals) > 1 or has_sections(relation):
             return None
-    if mixes_units(relation, rows, column) or len(rows) < FEWEST:
+    if _mixes_units(relation, rows, column) or len(rows) < FEWEST:
         return None
     apart = _are_apart(wanted, table, rows, named)
     return ((column,), tuple(rows), False) if apart else None
@@ -463,28 +457,17 @@ def _only_label(row: Row) -> bool:
     return sum(bool(f and f.text) for f in row.fields) <= 1
 
 
-def mixes_units(relation: Relation, rows: Iterable[int], column: int) -> bool:
-    """Return True if the values of the rows are in different units.
-
-    By a column with the unit of each row, or because the labels of some name a unit.
-    """
-    rows = [*rows]
-    if relation.columns[column].kind not in NUMBERS:
-        return False
-    for c, one in enumerate(relation.columns):
-        if c == column or not _UNITS.fullmatch(remove_brackets(one.header).strip()):
-            continue
-        cells = [relation.field(n, c) for n in rows if _has_value(relation, n, column)]
-        if len({f.text.casefold() if f else "" for f in cells}) > 1:
-            return True
+def _mixes_units(relation: Relation, rows: Iterable[int], column: int) -> bool:
+    """Return True if the labels of some values name a unit and others do not."""
     named = {
         bool(_UNIT_LABEL.search(relation.rows[n - 1].label))
         for n in rows
-        if _has_value(relation, n, column)
+        if has_value(relation, n, column)
     }
     return len(named) > 1
 
 
-def _has_value(relation: Relation, n: int, column: int) -> bool:
+def has_value(relation: Relation, n: int, column: int) -> bool:
+    """Return True if a row has a number or date in a column."""
     field = relation.field(n, column)
     return field is not None and field.value is not None

@@ -5,7 +5,6 @@ by the header of a column, by the name of the rows, or as a verb that says nothi
 ("carried out"). A "not", "only" or "or" without a condition leaves it unplanned.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,10 +13,7 @@ from elt_llm_query.analysis.date_limits import date_range_of
 from elt_llm_query.analysis.lexicon import STOP_WORDS
 from elt_llm_query.analysis.stems import stem, words
 from elt_llm_query.analysis.table_question import (
-    AVERAGES,
     LISTED,
-    SUMS,
-    SUPERLATIVE,
     Ask,
 )
 from elt_llm_query.analysis.term_match import match
@@ -36,98 +32,22 @@ from elt_llm_query.synthesizers.table_qa.planner import (
     has_data,
     has_sections,
     header_stems,
-    mixes_units,
     remove_brackets,
 )
-
-_COUNT = re.compile(
-    r"\b(?:how\s+many|(?:what\s+is\s+)?the\s+(?:total\s+)?number\s+of"
-    r"|^\W*(?:total\s+)?number\s+of|^\W*count)\b",
-    re.IGNORECASE,
+from elt_llm_query.synthesizers.table_qa.selection_words import (
+    BEFORE_NOUN,
+    DIFFERENT,
+    MONEY,
+    NAMES,
+    OPERATORS,
+    PERSONS,
+    PLAIN,
+    PLURAL,
+    VERB_FORMS,
+    VERBS,
+    WHO,
+    operation_of,
 )
-_LIST = re.compile(
-    r"^\W*(?:which|what|list|name|show|give\s+me|in\s+which|at\s+which|for\s+which)\b"
-    r"(?!\s+(?:is|are|was|were|do|does|did)\b)",
-    re.IGNORECASE,
-)
-_WHO = re.compile(r"^\W*(?:who|whom|whose)\b", re.IGNORECASE)
-_CHECK = re.compile(r"^\W*(?:is|are|was|were|does|do|did|has|have)\b", re.IGNORECASE)
-_CELL = re.compile(r"^\W*(?:what|which|how\s+(?:much|high|large|big))\b", re.IGNORECASE)
-_TOTAL = re.compile(r"\btotal\b", re.IGNORECASE)
-
-_VERBS = frozenset(
-    map(
-        stem,
-        words(
-            "carry carried take taken took place make made perform performed conduct "
-            "hold held happen occur occurred occurring exist belong come find found "
-            "work works use used keep kept record recorded list listed show shown "
-            "include included contain play played run ran name named know known "
-            "call called find base based assign assigned locate located"
-        ),
-    )
-)
-_PLAIN = frozenset(
-    map(
-        stem,
-        words(
-            "different distinct separate various list listed table row total many "
-            "number count name show"
-        ),
-    )
-)
-_BEFORE_NOUN = frozenset(["which", "what", "many", "list", "show", "count"])
-_DIFFERENT = frozenset(["different", "distinct", "separate", "various"])
-_PLURAL = re.compile(r"(?:[^su\W]s|people|children|men|women|staff)$", re.IGNORECASE)
-# Words that change what is asked; without a condition for them the answer is in doubt.
-_OPERATORS = frozenset(
-    [
-        "only",
-        "other",
-        "both",
-        "either",
-        "each",
-        "every",
-        "between",
-        "before",
-        "after",
-        "until",
-        "during",
-        "than",
-        "over",
-        "under",
-        "above",
-        "below",
-        "more",
-        "most",
-        "less",
-        "fewer",
-        "but",
-        "if",
-        "while",
-        "because",
-        "again",
-        "per",
-        "same",
-        "once",
-        "all",
-        "also",
-        "own",
-        "further",
-        "few",
-    ]
-)
-_PERSONS = frozenset(
-    map(
-        stem,
-        words(
-            "who name names person persons people employee employees staff member "
-            "members player players colleague colleagues individual individuals"
-        ),
-    )
-)
-_NAMES = frozenset([stem("name"), stem("who")])
-_MONEY = frozenset(["$", "\u20ac", "\u00a3", "\u00a5", "CHF"])
 
 
 @dataclass(frozen=True)
@@ -166,11 +86,11 @@ def plan_selection(  # noqa: PLR0911 - each is a reason to step aside
     if len(table.totals) > 1 or has_sections(relation):
         return None
     dates, rest = date_range_of(question)
-    ask, rest = _operation(rest)
+    ask, rest = operation_of(rest)
     if ask is None:
         return None
     tokens = QuestionTokens(rest)
-    conditions = find_conditions(tokens, table, _VERBS)
+    conditions = find_conditions(tokens, table, VERBS)
     if conditions is None:
         return None
     if dates is not None:
@@ -185,38 +105,11 @@ def plan_selection(  # noqa: PLR0911 - each is a reason to step aside
     return _SelectionPlanner(tokens, table, ask, tuple(conditions)).plan()
 
 
-def _operation(  # noqa: PLR0911 - one for each operation
-    question: str,
-) -> tuple[Ask | None, str]:
-    """Return the operation, and the question without the words that express it."""
-    if _COUNT.search(question):
-        return Ask.COUNT, question
-    for pattern, ask in ((SUMS, Ask.SUM), (AVERAGES, Ask.AVERAGE)):
-        if pattern.search(question):
-            return ask, pattern.sub(" ", question)
-    if superlative := SUPERLATIVE.search(question):
-        ask = Ask.MOST if superlative["most"] else Ask.LEAST
-        return ask, SUPERLATIVE.sub(" ", question)
-    if _CHECK.search(question):
-        return Ask.CHECK, question
-    if _WHO.search(question) or _LIST.search(question):
-        return Ask.ROWS, question
-    if not _CELL.search(question):
-        return None, question
-    # "the total cost", where no row or column is a total
-    return (Ask.SUM if _TOTAL.search(question) else Ask.CELL), question
-
-
-def _compares(ask: Ask) -> bool:
-    """Return True if the values of several rows are put together."""
-    return ask in {Ask.MOST, Ask.LEAST, Ask.SUM, Ask.AVERAGE}
-
-
 def _has_operators(tokens: QuestionTokens, ask: Ask) -> bool:
     """Return True if a word is left that would change the selection."""
     allowed = {"most"} if ask in {Ask.MOST, Ask.LEAST} else set()
     return any(
-        word in _OPERATORS - allowed
+        word in OPERATORS - allowed
         for i, word in enumerate(tokens.lower)
         if i not in tokens.used
     )
@@ -236,6 +129,12 @@ class _SelectionPlanner:
         self._relation = table.relation
         self._conditions = conditions
         self._inside = {tokens.stems[i] for i in tokens.used}
+        tokens.used.update(
+            i
+            for i, word in enumerate(tokens.lower)
+            if word in VERB_FORMS
+            and not any(match(tokens.stems[i], h) for h in table.headers)
+        )
 
     def plan(self) -> RowSelection | None:
         """Return the selection, if all words are accounted for."""
@@ -246,7 +145,7 @@ class _SelectionPlanner:
         stems = [self._tokens.stems[i] for i in noun]
         column = self._column_of(stems)
         named_rows = column is None and all(match(s, self._table.title) for s in stems)
-        if not noun and (_WHO.search(self._tokens.text) or self._is_noun_a_value()):
+        if not noun and (WHO.search(self._tokens.text) or self._is_noun_a_value()):
             named_rows = False
         if self._ask in {Ask.COUNT, Ask.ROWS}:
             return self._plan_rows(left, stems, column, named_rows=named_rows)
@@ -271,7 +170,7 @@ class _SelectionPlanner:
             opening = not noun and word in {"of", "the", "me", "all"}
             if word in STOP_WORDS and not (opening or (noun and word == "and")):
                 break
-            plain = self._tokens.stems[i] in _VERBS | _PLAIN
+            plain = self._tokens.stems[i] in VERBS | PLAIN
             if not used and word not in STOP_WORDS and not plain:
                 noun.append(i)
         return noun
@@ -280,10 +179,14 @@ class _SelectionPlanner:
         """Return the column, other than the labels, of which this is the header."""
         columns = [
             c
-            for c in range(len(self._relation.columns))
+            for c in self._after_identifiers()
             if c != self._relation.labels and {*stems} == self._telling(c)
         ]
         return columns[0] if len(columns) == 1 else None
+
+    def _after_identifiers(self) -> range:
+        """Return the columns without the identifiers before the labels."""
+        return range(int(self._relation.labels > 0), len(self._relation.columns))
 
     def _telling(self, column: int) -> set[str]:
         return header_stems(self._table, column)
@@ -297,7 +200,7 @@ class _SelectionPlanner:
         named_rows: bool,
     ) -> RowSelection | None:
         """Plan a list or count of rows, or of the values of a column."""
-        if column is None and not noun and _WHO.search(self._tokens.text):
+        if column is None and not noun and WHO.search(self._tokens.text):
             column, left = self._asked_person(left)
         subject = "" if named_rows or column is not None else self._subject(noun)
         if subject and not self._conditions:
@@ -324,10 +227,10 @@ class _SelectionPlanner:
             return None
         one = self._relation.columns[column]
         if one.kind in NUMBERS and not self._telling(column) <= PERIODS:
-            counts = one.kind is Kind.INTEGER and one.unit not in _MONEY | {"%"}
+            counts = one.kind is Kind.INTEGER and one.unit not in MONEY | {"%"}
             if self._ask is not Ask.COUNT or not counts:
                 return None
-            if _DIFFERENT.isdisjoint(self._tokens.lower):
+            if DIFFERENT.isdisjoint(self._tokens.lower):
                 many = self._is_plural(column, noun)
                 return self._selection(column, ask=Ask.SUM) if many else None
         return self._selection(column, values=True)
@@ -338,7 +241,7 @@ class _SelectionPlanner:
         A number of a column with a singular header is no number of things.
         """
         header = words(remove_brackets(self._relation.columns[column].header))
-        return any(stem(w) in noun and _PLURAL.search(w) for w in header)
+        return any(stem(w) in noun and PLURAL.search(w) for w in header)
 
     def _is_noun_a_value(self) -> bool:
         """Return True if the noun after "how many" or "which" is itself a value.
@@ -347,7 +250,7 @@ class _SelectionPlanner:
         """
         lower = self._tokens.lower
         for i, word in enumerate(lower[:-1]):
-            if word in _BEFORE_NOUN or lower[i : i + 2] == ["number", "of"]:
+            if word in BEFORE_NOUN or lower[i : i + 2] == ["number", "of"]:
                 return i + 1 + (word == "number") in self._tokens.used
         return False
 
@@ -361,8 +264,8 @@ class _SelectionPlanner:
             c: sum(
                 bool(match(self._tokens.stems[i], self._table.headers[c])) for i in left
             )
-            for c, one in enumerate(self._relation.columns)
-            if one.kind is Kind.TEXT and c not in taken
+            for c in self._after_identifiers()
+            if self._relation.columns[c].kind is Kind.TEXT and c not in taken
         }
         best = max(scores.values(), default=0)
         fits = [c for c, score in scores.items() if score == best and best]
@@ -371,12 +274,12 @@ class _SelectionPlanner:
     def _subject(self, noun: Sequence[str]) -> str | None:
         """Return what the rows must be, empty for what they are; None if in doubt."""
         label = self._telling(self._relation.labels)
-        persons = bool(label & _PERSONS)
+        persons = bool(label & PERSONS)
         if not noun:
             return "" if persons else None
         # "Names" may be those of companies: the table must speak of persons itself.
-        speaks = (label | self._table.title) & _PERSONS - _NAMES
-        if persons and speaks and {*noun} <= _PERSONS:
+        speaks = (label | self._table.title) & PERSONS - NAMES
+        if persons and speaks and {*noun} <= PERSONS:
             return ""
         headers = [
             h for c, h in enumerate(self._table.headers) if c != self._relation.labels
@@ -389,10 +292,10 @@ class _SelectionPlanner:
         """Plan the value of a column with the most rows ("which depot has most")."""
         kinds = self._relation.columns[column].kind
         named = [self._tokens.stems[i] for i in left]
-        named = [s for s in named if s not in _VERBS | _PLAIN]
+        named = [s for s in named if s not in VERBS | PLAIN]
         label = self._telling(self._relation.labels)
         rows = all(match(s, self._table.title) for s in named)
-        rows |= bool(label & _PERSONS) and {*named} <= _PERSONS
+        rows |= bool(label & PERSONS) and {*named} <= PERSONS
         # "The most vehicles" may be the highest number in a column "Vehicles".
         others = {*range(len(self._table.headers))} - {column, self._relation.labels}
         counted = any(match(s, self._table.headers[c]) for c in others for s in named)
@@ -469,7 +372,7 @@ class _SelectionPlanner:
                     return False
             elif any(match(one, header) for header in headed):
                 self._inside.add(one)
-            elif one not in _VERBS | _PLAIN and not match(one, self._table.title):
+            elif one not in VERBS | PLAIN and not match(one, self._table.title):
                 return False
         return True
 
@@ -482,7 +385,7 @@ class _SelectionPlanner:
         stems = self._tokens.stems
         if column is None or place + 1 >= len(stems):
             return False
-        if stems[place] in _VERBS | _PLAIN:
+        if stems[place] in VERBS | PLAIN:
             return False
         header = self._table.headers[column]
         adjacent = place + 1 not in self._tokens.used
@@ -523,10 +426,6 @@ class _SelectionPlanner:
         if added and self._differ_in_period(rows):
             return None
         if column is not None:
-            if _compares(ask or self._ask) and mixes_units(
-                self._relation, rows, column
-            ):
-                return None
             self._inside |= self._telling(column) & {*self._tokens.stems}
         return RowSelection(
             self._relation,

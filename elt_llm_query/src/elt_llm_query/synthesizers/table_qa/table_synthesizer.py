@@ -21,11 +21,12 @@ from elt_llm_query.analysis.lexicon import STOP_WORDS
 from elt_llm_query.analysis.question import analyse
 from elt_llm_query.analysis.stems import stem, words
 from elt_llm_query.analysis.superlatives import rephrase
-from elt_llm_query.analysis.table_question import parse_bare_cell
+from elt_llm_query.analysis.table_question import Ask, parse_bare_cell
 from elt_llm_query.analysis.term_match import match, vocabulary
 from elt_llm_query.grounding.claim import CLAIMS_KEY, REFUSED_KEY, WRITTEN_BY_KEY, Claim
 from elt_llm_query.grounding.labels import LabelSources, label_of
 from elt_llm_query.grounding.quote_match import check_quote
+from elt_llm_query.prompts import NO_SURE_ANSWER
 from elt_llm_query.synthesizers.base_synthesizers import WrappingSynthesizer
 from elt_llm_query.synthesizers.foreign_words import lacks_a_word
 from elt_llm_query.synthesizers.table_qa.answer import ComputedAnswer, compute_answer
@@ -36,9 +37,12 @@ from elt_llm_query.synthesizers.table_qa.planner import (
 )
 from elt_llm_query.synthesizers.table_qa.selected_answer import compute_selection
 from elt_llm_query.synthesizers.table_qa.selection import RowSelection, plan_selection
+from elt_llm_query.synthesizers.table_qa.units import different_units
 from elt_llm_query.trace import TraceLog
 
 Plan = TablePlan | RowSelection
+_COMPARE = frozenset([Ask.MOST, Ask.LEAST, Ask.SUM, Ask.AVERAGE])
+_SHORTENED = 3  # letters of a word that is cut short, as "app" or "doc"
 _ANYTHING = frozenset(map(stem, words("category item kind type entry one")))
 _WIDER = frozenset(["table", "prose"])
 _TIMES = {
@@ -159,7 +163,10 @@ class TableSynthesizer(WrappingSynthesizer):
             return True
         if all(match(word, known) for word in asked):
             return True
-        if self._embedder is None or not self._speaks_of(asked, chunks):
+        label = headers[relation.labels].casefold()
+        short = [w for w in subject if len(w) >= _SHORTENED and w != label]
+        shortened = [*map(label.startswith, map(str.casefold, short))] == [True]
+        if self._embedder is None or not (shortened or self._speaks_of(asked, chunks)):
             return False
         return not lacks_a_word(analyse(kind), texts, self._embedder)
 
@@ -196,9 +203,29 @@ def _compares_dates(plan: Plan) -> bool:
 
 
 def _compute(plan: Plan) -> ComputedAnswer | None:
+    """Return the answer of a plan, or None; without cells it is a refusal."""
+    if units := _units_compared(plan):
+        title = plan.relation.title or "the table"
+        return ComputedAnswer(
+            f"{NO_SURE_ANSWER} The rows of {title} are in different units "
+            f"({'; '.join(units)}); ask for one of them.",
+            (),
+        )
     if isinstance(plan, RowSelection):
         return compute_selection(plan)
     return compute_answer(plan)
+
+
+def _units_compared(plan: Plan) -> tuple[str, ...]:
+    """Return the units if a plan would compare or add up numbers in several."""
+    if isinstance(plan, RowSelection):
+        compares = plan.ask in _COMPARE and plan.column is not None
+        column = plan.column or 0
+    else:
+        compares = plan.wanted.limit is not None or plan.wanted.ask in _COMPARE
+        compares &= not plan.across
+        column = plan.columns[0]
+    return different_units(plan.relation, plan.rows, column) if compares else ()
 
 
 def _values(chosen: Plan, computed: ComputedAnswer) -> tuple[str, ...]:
@@ -214,6 +241,9 @@ def _response(
 
     None if a cell is in no chunk or cannot be quoted.
     """
+    if not computed.cells:
+        metadata = {CLAIMS_KEY: [], REFUSED_KEY: True, WRITTEN_BY_KEY: False}
+        return Response(computed.text, source_nodes=nodes, metadata=metadata)
     have = {n.node.node_id for n in nodes}
     document = provenance.read(chunks[0]).document_id
     # A source may be longer than the chunk with its id; the source is quoted.
