@@ -2,10 +2,10 @@
 
 uv run --group dev python benchmarks/inventory_questions.py [--all]
 
-Three generated workbooks (a museum, a laboratory with two header rows, and a fleet of
-vehicles with German headers) with a sheet for each kind of thing are taken into a
-collection each. The lines of `inventory_questions.tsv` and the judging are those of
-`table_operations.py`.
+Four generated workbooks with a sheet for each kind of thing are taken into a collection
+each: a museum, a laboratory with two header rows, a fleet of vehicles with German
+headers, and a clinic, which was written after the rules. The lines of
+`inventory_questions.tsv` and the judging are those of `table_operations.py`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -148,16 +148,61 @@ VEHICLES: Rows = (
         *(date(2008, 11, 24), 36400, 97200, "Winterdienst Neu"),
     ),
 )
+DEVICES: Rows = (
+    ("Medical devices of the clinic, checked 30 June 2026",),
+    (
+        *("Asset ID", "Device name", "Ward", "Owner", "Technical contact", "Class"),
+        *("Commissioned", "Next service", "Book value (€)", "Hours used"),
+    ),
+    (
+        *("CL-001", "Infusion Pump A", "Surgery", "Dr Hahn", "Eva Stark", "IIb"),
+        *(date(2018, 2, 1), date(2026, 9, 1), 1800, 9400),
+    ),
+    (
+        *("CL-002", "Infusion Pump B", "Surgery", "Dr Hahn", "Eva Stark", "IIb"),
+        *(date(2019, 5, 6), date(2026, 8, 15), 2100, 7700),
+    ),
+    (
+        *("CL-003", "Ultrasound Cart", "Cardiology", "Dr Osei", None, "IIa"),
+        *(date(2016, 10, 12), None, 31000, 5100),
+    ),
+    (
+        *("CL-004", "Ventilator West", "Intensive Care", "Dr Hahn", "Udo Kern", "IIb"),
+        *(date(2020, 4, 2), date(2026, 7, 20), 22400, 15800),
+    ),
+    (
+        *("CL-005", "Defibrillator Hall", "Cardiology", None, "Eva Stark", "III"),
+        *(date(2021, 11, 9), date(2027, 1, 10), 3900, None),
+    ),
+    (
+        *("CL-006", "Bed Scale", "Surgery", "Nurse Lind", None, "I"),
+        *(None, None, 650, 2200),
+    ),
+)
+CONTRACTS: Rows = (
+    (
+        "Contract no.",
+        "Contract",
+        "Supplier",
+        "Device name",
+        "Contract owner",
+        "Fee (€)",
+    ),
+    ("V1", "Pump care", "Medserv", "Infusion Pump A", "Jo Reuter", 300),
+    ("V2", "Ventilator care", "Atemtec", "Ventilator West", "Jo Reuter", 2900),
+    ("V3", "Scan support", "Sonova", "Ultrasound Cart", "Mia Falk", 1450),
+)
 WORKBOOKS: Mapping[str, Mapping[str, Rows]] = {
     "museum": {"Objects": OBJECTS, "Loans": LOANS},
     "laboratory": {"Instruments": INSTRUMENTS, "Reagents": REAGENTS},
     "fleet": {"Fahrzeuge": VEHICLES},
+    "clinic": {"Devices": DEVICES, "Contracts": CONTRACTS},
 }
 _MERGED = ("A1:A2", "B1:B2", "C1:C2", "D1:E1", "F1:F2", "G1:G2", "H1:H2", "I1:I2")
 
 
 def write_workbooks(folder: Path) -> dict[str, Path]:
-    """Write the three workbooks, and return them by collection."""
+    """Write the four workbooks, and return them by collection."""
     paths = {}
     for name, sheets in WORKBOOKS.items():
         book = Workbook()

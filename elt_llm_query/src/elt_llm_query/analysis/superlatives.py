@@ -27,10 +27,13 @@ class Rephrased(NamedTuple):
     Attributes:
         text: The question.
         dated: Whether only dates are compared: "first" of numbers may be either end.
+        costly: Whether the only column of money is compared: with several, "cheapest"
+            does not tell by which.
     """
 
     text: str
-    dated: bool
+    dated: bool = False
+    costly: bool = False
 
 
 def rephrase(question: str) -> Rephrased:
@@ -47,11 +50,11 @@ def rephrase(question: str) -> Rephrased:
         rest = question[costly.end() :]
         joined = " of" if re.match(r"\s+\w", rest) else ""
         text = f"{question[: costly.start()]}{word}{joined}{rest}"
-        return Rephrased(text, dated=False)
+        return Rephrased(text, costly=True)
     patterns = (_AGED, _FIRST) if _ASKS.search(question) else ()
     for pattern in patterns:
         if aged := pattern.search(question):
             word = " latest " if aged["most"] else " earliest "
             text = f"{question[: aged.start()]}{word}{question[aged.end() :]}"
             return Rephrased(text, dated=True)
-    return Rephrased(question, dated=False)
+    return Rephrased(question)

@@ -32,12 +32,14 @@ from elt_llm_query.synthesizers.foreign_words import lacks_a_word
 from elt_llm_query.synthesizers.table_qa.answer import ComputedAnswer, compute_answer
 from elt_llm_query.synthesizers.table_qa.planner import (
     TablePlan,
+    TableWords,
+    header_stems,
     plan_sum,
     plan_table,
 )
 from elt_llm_query.synthesizers.table_qa.selected_answer import compute_selection
 from elt_llm_query.synthesizers.table_qa.selection import RowSelection, plan_selection
-from elt_llm_query.synthesizers.table_qa.units import different_units
+from elt_llm_query.synthesizers.table_qa.units import different_units, money_columns
 from elt_llm_query.trace import TraceLog
 
 Plan = TablePlan | RowSelection
@@ -149,32 +151,57 @@ class TableSynthesizer(WrappingSynthesizer):
             if isinstance(chosen, RowSelection)
             else chosen.wanted.subject
         )
-        subject = words(kind)
-        asked = [stem(w) for w in subject if w.lower() not in STOP_WORDS]
+        if _is_of_other_table(kind, relation, self._tables_beside(chunks)):
+            return False
+        asked = [stem(w) for w in words(kind) if w.lower() not in STOP_WORDS]
         asked = [word for word in asked if word not in _ANYTHING]
         headers = [c.header for c in relation.columns]
         labels = [row.label for row in relation.rows]
         if isinstance(chosen, TablePlan) and chosen.across:
             labels = [headers[c] for c in chosen.columns]
         texts = " ".join([relation.title, relation.section, *headers, *labels])
-        known = vocabulary(texts)
         times = [_TIMES[word] for word in asked if word in _TIMES]
         if any(all(map(shape.match, labels)) for shape in times):
             return True
-        if all(match(word, known) for word in asked):
+        if all(match(word, vocabulary(texts)) for word in asked):
             return True
-        label = headers[relation.labels].casefold()
-        short = [w for w in subject if len(w) >= _SHORTENED and w != label]
-        shortened = [*map(label.startswith, map(str.casefold, short))] == [True]
-        if self._embedder is None or not (shortened or self._speaks_of(asked, chunks)):
+        known = _is_cut_short(kind, headers[relation.labels])
+        if self._embedder is None or not (known or self._speaks_of(asked, chunks)):
             return False
         return not lacks_a_word(analyse(kind), texts, self._embedder)
+
+    def _tables_beside(self, chunks: Sequence[TextNode]) -> list[Relation]:
+        """Return all tables of the document of a table."""
+        place = provenance.read(chunks[0])
+        relations, _ = self._collections[place.collection].tables(place.document_id)
+        return relations
 
     def _speaks_of(self, asked: Sequence[str], chunks: Sequence[TextNode]) -> bool:
         """Return True if the document of the table contains all these stems."""
         place = provenance.read(chunks[0])
         text = self._collections[place.collection].document_text(place.document_id)
         return {*asked} <= {stem(w) for w in set(words(text.lower()))}
+
+
+def _is_of_other_table(
+    kind: str, relation: Relation, beside: Sequence[Relation]
+) -> bool:
+    """Return True if another table of the document has rows of just this kind.
+
+    "Which interface has the highest cost" is not answered by a sheet of applications
+    beside one of interfaces.
+    """
+    asked = {stem(w) for w in words(kind) if w.lower() not in STOP_WORDS}
+    if not asked or asked == header_stems(TableWords(relation), relation.labels):
+        return False
+    tables = [TableWords(one) for one in beside if one.id != relation.id]
+    return any(asked == header_stems(t, t.relation.labels) for t in tables)
+
+
+def _is_cut_short(kind: str, header: str) -> bool:
+    """Return True for one word that the header of the labels begins with: "app"."""
+    short = kind.casefold().strip()
+    return len(short) >= _SHORTENED and header.casefold().startswith(short)
 
 
 def _has_rows(hit: NodeWithScore) -> bool:
@@ -186,20 +213,16 @@ def _has_rows(hit: NodeWithScore) -> bool:
 
 def _plan(question: str, relation: Relation) -> Plan | None:
     """Return how a table answers: by its columns alone, or by a selection of rows."""
-    text, dated = rephrase(question)
+    text, dated, costly = rephrase(question)
     asked = analyse(text).table or parse_bare_cell(text)
     planned = plan_table(asked, relation) if asked else None
     plan = planned or plan_selection(text, relation) or plan_sum(asked, relation)
-    if plan is not None and dated and not _compares_dates(plan):
-        return None
-    return plan
-
-
-def _compares_dates(plan: Plan) -> bool:
-    """Return True if the compared column has dates."""
-    columns = plan.columns if isinstance(plan, TablePlan) else [plan.column]
-    kinds = [plan.relation.columns[c].kind for c in columns if c is not None]
-    return kinds == [Kind.DATE]
+    if plan is None or not (dated or costly):
+        return plan
+    columns = plan.columns if isinstance(plan, TablePlan) else (plan.column,)
+    kinds = [relation.columns[c].kind for c in columns if c is not None]
+    compares = not costly or [*columns] == money_columns(relation)
+    return plan if compares and (not dated or kinds == [Kind.DATE]) else None
 
 
 def _compute(plan: Plan) -> ComputedAnswer | None:
