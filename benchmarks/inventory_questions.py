@@ -118,7 +118,7 @@ REAGENTS: Rows = (
     ("R-118", "Agar", "None", 900, "g", "Salina", date(2026, 9, 30)),
 )
 VEHICLES: Rows = (
-    ("Fuhrpark der Stadtwerke, Stand 1. Februar 2026",),
+    ("Fuhrpark der Stadtwerke, Stand 1.2.2026",),
     (
         *("Nr.", "Fahrzeug", "Standort", "Halter", "Antrieb", "Anschaffung"),
         *("Jahreskosten (€)", "Kilometerstand", "Nachfolger"),
@@ -167,7 +167,7 @@ DEVICES: Rows = (
         *(date(2016, 10, 12), None, 31000, 5100),
     ),
     (
-        *("CL-004", "Ventilator West", "Intensive Care", "Dr Hahn", "Udo Kern", "IIb"),
+        *("CL-004", "Ventilator West", "Intensive Care", "Dr Hahn", "Karl Kern", "IIb"),
         *(date(2020, 4, 2), date(2026, 7, 20), 22400, 15800),
     ),
     (

@@ -96,6 +96,18 @@ def test_a_table_without_the_row_or_the_figure_asked_for_is_not_quoted(
     assert "30 euros" not in found.response
 
 
+def test_a_word_in_one_row_does_not_ask_for_all_rows(embedded):
+    planned = ["Yachts", "30 euros, or by a payment plan"]
+    several = rows(ROWS[0], planned, ROWS[2])
+    asked = "When is the mooring payment?"
+    found = respond(asked, *several, lead(), embedder=embedded)
+    assert "45 euros" not in found.response
+    # in each row, or itself above them, it is of all of them
+    paid = [[name, f"{fee}, one payment"] for name, fee in ROWS]
+    found = respond(asked, *rows(*paid), lead(), embedder=embedded)
+    assert "45 euros" in found.response
+
+
 def test_a_table_says_what_its_name_is_and_defines_nothing_else(embedded):
     several = (*rows(*ROWS), lead())
     named = respond("What is the mooring fee?", *several, embedder=embedded)

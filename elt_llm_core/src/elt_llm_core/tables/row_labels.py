@@ -14,7 +14,9 @@ _IDENTIFIER = re.compile(
     r"|\w(?:-?(?:ID|Id|Nr|No))\W*$|\w(?:nummer|kennung|schl\u00fcssel)\W*$",
     re.IGNORECASE,
 )
-_NAME = re.compile(r"\b(?:name|title|bezeichnung|nombre|nom|titel)$", re.IGNORECASE)
+_NAME = re.compile(
+    r"\b(?:name|title|bezeichnung|nombre|nom|titul[oa]?)$", re.IGNORECASE
+)
 _CODE = re.compile(r"(?=\D*\d)[\w.:/#-]+")  # "A01", "LAB-3", "4711"; no sentence
 _WORD = re.compile(r"[^\W_]+")
 _BARE = re.compile(r"[\d.]+")

@@ -39,7 +39,7 @@ from elt_llm_query.synthesizers.table_qa.planner import (
 )
 from elt_llm_query.synthesizers.table_qa.selected_answer import compute_selection
 from elt_llm_query.synthesizers.table_qa.selection import RowSelection, plan_selection
-from elt_llm_query.synthesizers.table_qa.units import different_units, money_columns
+from elt_llm_query.synthesizers.table_qa.row_units import different_units, money_columns
 from elt_llm_query.trace import TraceLog
 
 Plan = TablePlan | RowSelection
@@ -151,8 +151,6 @@ class TableSynthesizer(WrappingSynthesizer):
             if isinstance(chosen, RowSelection)
             else chosen.wanted.subject
         )
-        if _is_of_other_table(kind, relation, self._tables_beside(chunks)):
-            return False
         asked = [stem(w) for w in words(kind) if w.lower() not in STOP_WORDS]
         asked = [word for word in asked if word not in _ANYTHING]
         headers = [c.header for c in relation.columns]
@@ -165,6 +163,8 @@ class TableSynthesizer(WrappingSynthesizer):
             return True
         if all(match(word, vocabulary(texts)) for word in asked):
             return True
+        if _is_of_other_table(kind, relation, self._tables_beside(chunks)):
+            return False
         known = _is_cut_short(kind, headers[relation.labels])
         if self._embedder is None or not (known or self._speaks_of(asked, chunks)):
             return False

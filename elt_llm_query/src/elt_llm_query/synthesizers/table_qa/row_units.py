@@ -15,7 +15,7 @@ from elt_llm_query.synthesizers.table_qa.planner import (
 
 # A column that tells in which unit the numbers of its row are.
 _UNITS = re.compile(
-    r"(?:.*\W)?(?:units?(?:\s+of\s+measure(?:ment)?)?|uom|currency|einheit(?:en)?"
+    r"(?:.*\W)?(?:units?(?:\s+of\s+measures?)?|uom|currency|einheit(?:en)?"
     r"|w\u00e4hrung|unidad(?:es)?|moneda|unit\u00e9s?|devise)",
     re.IGNORECASE,
 )
