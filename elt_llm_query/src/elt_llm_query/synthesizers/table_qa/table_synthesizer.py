@@ -37,9 +37,9 @@ from elt_llm_query.synthesizers.table_qa.planner import (
     plan_sum,
     plan_table,
 )
+from elt_llm_query.synthesizers.table_qa.row_units import different_units, money_columns
 from elt_llm_query.synthesizers.table_qa.selected_answer import compute_selection
 from elt_llm_query.synthesizers.table_qa.selection import RowSelection, plan_selection
-from elt_llm_query.synthesizers.table_qa.row_units import different_units, money_columns
 from elt_llm_query.trace import TraceLog
 
 Plan = TablePlan | RowSelection
