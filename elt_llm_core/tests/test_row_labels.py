@@ -26,6 +26,8 @@ def relation(rows, title="Table 1: Harbour"):
             ],
             "Boat name",
         ),
+        # serial numbers, with a name after a figure
+        ([["Step", "Days", "Task"], ["1", "7", "Oil"], ["2", "9", "Tar"]], "Task"),
         # names that are shared by rows name none of them
         (
             [

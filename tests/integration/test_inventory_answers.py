@@ -39,7 +39,13 @@ SUPPLIES = [
     ("S2", "Rope", 90, "m", 4),
     ("S3", "Paint", 35, "l", 7),
 ]
-SHEETS = {"Boats": BOATS, "Trips": TRIPS, "Supplies": SUPPLIES}
+REFIT = [
+    ("Step", "Days", "Task"),
+    (1, 7, "Oil the winch"),
+    (2, 9, "Tar the deck"),
+    (3, 4, "Mend the sails"),
+]
+SHEETS = {"Boats": BOATS, "Trips": TRIPS, "Supplies": SUPPLIES, "Refit": REFIT}
 
 
 class Harbour:
@@ -101,6 +107,9 @@ def harbour(tmp_path_factory: pytest.TempPathFactory) -> Harbour:
         # the word before a value is the header above it
         ("Number of trips that go to Seal Rock", "2 of 3 rows where To is Seal Rock"),
         ("How many trips come from Seal Rock?", "1 of 3 rows where From is Seal Rock"),
+        ("What is the vessel of T2?", "Seal tour - Vessel: Tern"),
+        ("What is the boat with ID B04?", "Swift - ID: B04"),
+        ("What is the task of step 2?", "Tar the deck - Task: Tar the deck"),
         # a unit of its own
         ("Which supply has the most orders per year?", "Diesel: 12 - the highest of 3"),
     ],
@@ -117,7 +126,7 @@ def test_an_inventory_answers_by_the_names_of_its_rows(
     [
         # what is counted is not what the rows are
         "How many engines are there?",
-        "How many sails are there?",
+        "How many anchors are there?",
         "How many terns are there?",
         "How many night herons are there?",
         # no row is asked for
@@ -126,6 +135,8 @@ def test_an_inventory_answers_by_the_names_of_its_rows(
         "Who is the berth manager of the Gull?",
         "Which trip has the highest yearly cost?",
         "Which boat sank first?",
+        # boats are counted, not compared by what they cost
+        "Who pays a yearly cost for the most boats?",
         # no trip goes there
         "How many trips go to West Pier?",
     ],

@@ -40,12 +40,12 @@ def label_column(types: Sequence[Typed], headers: Sequence[str], title: str) -> 
     """
     first = types[0].values if types else ()
     serial = len(first) > 1 and first == tuple(range(1, len(first) + 1))
-    if serial and len(types) > 1 and types[1].kind is Kind.TEXT:
-        return 1
+    names = [c for c in range(1, len(types)) if _are_names(types[c])]
+    if serial and len(types) > 1:
+        return 1 if types[1].kind is Kind.TEXT else next(iter(names), 0)
     texts = [str(v) for v in first if v is not None]
     if not _are_codes(texts, len(first)):
         return 0
-    names = [c for c in range(1, len(types)) if _are_names(types[c])]
     titled = [c for c in names if _is_in_title(headers[c], title)]
     if titled and not all(map(_BARE.fullmatch, texts)):
         return titled[0]

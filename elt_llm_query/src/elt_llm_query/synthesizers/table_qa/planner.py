@@ -131,6 +131,7 @@ def stems_in(text: str) -> tuple[str, ...]:
     return tuple(map(stem, words(text)))
 
 
+_MOST_OF = re.compile(r"\b(?:most|fewest)\s+(?P<noun>[^\W\d_]+)", re.IGNORECASE)
 _IDENTIFIER = re.compile(r"[^\W\d_].*\d|\d.*[^\W\d_]")
 _ORDERED = frozenset([*NUMBERS, Kind.DATE])
 _UNIT_LABEL = re.compile(r"%|\bper\b|\brates?\b|\bratios?\b|\bpercent", re.IGNORECASE)
@@ -174,6 +175,8 @@ def plan_table(  # noqa: PLR0911 - each is a reason to step aside
     left = [s for s in wanted.matter if s not in taken]
     columns = _columns(left, wanted, table)
     if not columns:
+        return None
+    if _counts_rows(wanted, table, columns[0]):
         return None
     headed = {s for s in left if match(s, table.headers[columns[0]])}
     over = table.over(wanted)
@@ -232,6 +235,21 @@ def _needs_selection(wanted: TableQuestion, table: TableWords) -> bool:
         if c != relation.labels and column.kind is Kind.TEXT
         for row in relation.rows
         if (field := relation.field(row.n, c)) and (value := stems_in(field.text))
+    )
+
+
+def _counts_rows(wanted: TableQuestion, table: TableWords, column: int) -> bool:
+    """Return True for "who inspects the most assets": rows are counted, not compared.
+
+    The word after "most" or "fewest" is then what the rows are, and not in the column.
+    """
+    counted = _MOST_OF.search(wanted.text)
+    if counted is None:
+        return False
+    noun = stem(counted["noun"])
+    labels = header_stems(table, table.relation.labels)
+    return not match(noun, table.headers[column]) and bool(
+        match(noun, frozenset(labels))
     )
 
 

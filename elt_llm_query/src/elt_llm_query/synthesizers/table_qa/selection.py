@@ -328,7 +328,8 @@ class _SelectionPlanner:
         scores = {
             c: sum(bool(match(s, self._table.headers[c])) for s in stems)
             for c, one in enumerate(self._relation.columns)
-            if c not in {*taken, self._relation.labels}
+            if c not in taken
+            and (c != self._relation.labels or not ordered)
             and (not ordered or one.kind in NUMBERS)
         }
         best = max(scores.values(), default=0)
