@@ -18,6 +18,7 @@ from elt_llm_core.document import (
     ParsedDocument,
     Sidecar,
 )
+from elt_llm_core.enterprise.model import SIDECAR_KIND
 from elt_llm_core.jobs import JobContext
 from elt_llm_core.provenance import Provenance, write
 from elt_llm_core.store import NewDocument, Store
@@ -59,10 +60,20 @@ MODEL: dict[str, Any] = {
          "subtype_fact_sheet_id": "", "entity_name": "Shared Cost",
          "fact_sheet_id": "a-4", "fact_sheet_type": "DataObject"},
     ],
-    "relationships": [
-        {"source_entity": "People", "source_domain": "People",
-         "target_entity": "Contracts", "target_domain": "Contracts",
-         "cardinality": "0..*-1..*", "relationship_type": "Entity Relationship"},
+}  # fmt: skip
+
+TYPED_MODEL: dict[str, Any] = {
+    "name": "Estate",
+    "source_file": "estate.drawio",
+    "format": "leanix_drawio",
+    "elements": [
+        {"id": "d-1", "name": "Contracts", "role": "domain", "domain": "Contracts"},
+        {"id": "d-2", "name": "People", "role": "domain", "domain": "People"},
+    ],
+    "relations": [
+        {"id": "r-1", "type": "Entity Relationship",
+         "source": {"element_id": "d-2", "name": "People", "cardinality": "0..*"},
+         "target": {"element_id": "d-1", "name": "Contracts", "cardinality": "1..*"}},
     ],
 }  # fmt: skip
 
@@ -166,6 +177,7 @@ def store(tmp_path: Path) -> Iterable[Store]:
         update={
             "sidecars": (
                 Sidecar(kind="model", name="Estate", content=MODEL),
+                Sidecar(kind=SIDECAR_KIND, name="Estate", content=TYPED_MODEL),
                 Sidecar(kind="inventory", name="Estate", content=INVENTORY),
             )
         }
@@ -178,7 +190,7 @@ def store(tmp_path: Path) -> Iterable[Store]:
 @pytest.fixture
 def sidecar_contents() -> dict[str, dict[str, Any]]:
     """What the readers keep of the model and of its inventory."""
-    return {"model": MODEL, "inventory": INVENTORY}
+    return {"model": MODEL, SIDECAR_KIND: TYPED_MODEL, "inventory": INVENTORY}
 
 
 @pytest.fixture

@@ -9,7 +9,12 @@ from elt_llm_consumer.catalog_relations import (
     invert_type,
 )
 from elt_llm_consumer.corpus import Handbook
-from elt_llm_consumer.linking.model_entities import Edge, Entity, EntityModel
+from elt_llm_consumer.linking.model_entities import (
+    Edge,
+    EdgePlace,
+    Entity,
+    EntityModel,
+)
 from elt_llm_consumer.linking.similarity import SemanticIndex
 from elt_llm_core.config.sections import ConsumerSection
 
@@ -17,6 +22,7 @@ CREW = Entity(name="Crew", domain="RACING", subtype="Entry", fact_sheet_id="c")
 KITE = Entity(name="Kite", domain="GEAR", fact_sheet_id="k")
 HEAT = Entity(name="Heat", domain="RACING", fact_sheet_id="h")
 JUDGE = Entity(name="Line Judge", domain="PEOPLE", fact_sheet_id="j")
+DOMAIN, GEAR = EdgePlace(role="domain"), EdgePlace(domain="GEAR")
 TEXT = """\
 # 1 Rules
 1.1 Every Crew flies exactly one Kite in a Heat.
@@ -85,16 +91,33 @@ def test_what_the_model_says_too_is_told_and_a_conflict_named(relate):
 
 
 def test_groups_that_are_related_are_no_relation_of_the_entities(relate):
-    rows = stated(relate(Edge(source="RACING", target="GEAR")))
+    rows = stated(
+        relate(
+            Edge(
+                source="RACING", source_place=DOMAIN, target="GEAR", target_place=DOMAIN
+            )
+        )
+    )
     assert rows["crew", "flies", "kite"]["in_model"] == "group"
     assert rows["crew", "sail", "heat"]["in_model"] == "no"
 
 
 def test_relations_are_seen_from_either_end_and_direct_ones_come_first():
     edges = (
-        Edge(source="RACING", target="GEAR", cardinality="0..*-1..*"),
+        Edge(
+            source="RACING",
+            source_place=DOMAIN,
+            target="GEAR",
+            target_place=DOMAIN,
+            cardinality="0..*-1..*",
+        ),
         Edge(source="Crew", target="Kite", cardinality="1..1-0..2", kind="Serving"),
-        Edge(source="Entry", target="GEAR"),
+        Edge(
+            source="Entry",
+            source_place=EdgePlace(domain="RACING", role="subtype"),
+            target="GEAR",
+            target_place=DOMAIN,
+        ),
     )
     relations = EntityRelations(edges)
     rows = relations.of(CREW)
@@ -117,9 +140,59 @@ def test_relations_are_seen_from_either_end_and_direct_ones_come_first():
 
 def test_an_entity_of_the_same_name_elsewhere_has_its_own_relations():
     other = KITE.model_copy(update={"domain": "TOYS"})
-    edges = (Edge(source="Crew", target="Kite", target_domain="GEAR"),)
+    edges = (Edge(source="Crew", target="Kite", target_place=GEAR),)
     assert EntityRelations(edges).of(KITE)
     assert EntityRelations(edges).of(other) == []
+
+
+def drawn(source, target, source_place=None, target_place=None, **more):
+    places = [place or EdgePlace() for place in (source_place, target_place)]
+    return Edge(
+        source=source,
+        target=target,
+        source_place=places[0],
+        target_place=places[1],
+        **more,
+    )
+
+
+def test_an_entity_that_has_the_name_of_its_domain_passes_nothing_on():
+    gear = Entity(name="Gear", domain="GEAR")
+    within = EdgePlace(domain="GEAR")
+    edges = (
+        drawn("Gear", "Kite", within, within, kind="holds"),
+        drawn("GEAR", "RACING", DOMAIN, DOMAIN, kind="serves"),
+        drawn("GEAR", "Kite", DOMAIN, within, kind="shows"),
+    )
+    relations = EntityRelations(edges)
+    rows = [(r["origin"], r["relationship_type"]) for r in relations.of(gear)]
+    assert rows == [
+        ("direct", "holds"),
+        ("inherited", "serves"),
+        ("inherited", "shows"),
+    ]
+    rows = [(r["origin"], r["target_entity"]) for r in relations.of(KITE)]
+    assert rows == [("direct", "Gear"), ("direct", "GEAR"), ("inherited", "RACING")]
+
+
+def test_groups_and_namesakes_are_told_apart_by_their_fact_sheets():
+    here = Entity(name="Sail", domain="GEAR", domain_fact_sheet_id="g1")
+    kite = KITE.model_copy(update={"domain": "TOYS"})
+    edges = (
+        drawn("Gear", "Heat", EdgePlace(fact_sheet_id="g1"), kind="above"),
+        drawn("GEAR", "Heat", EdgePlace(fact_sheet_id="g2", role="domain")),
+        drawn("Kite", "Kite", EdgePlace(fact_sheet_id="k"), kind="follows"),
+        drawn("Kite", "Heat", EdgePlace(fact_sheet_id="k2"), kind="other"),
+    )
+    relations = EntityRelations(edges)
+    assert [r["relationship_type"] for r in relations.of(here)] == ["above"]
+    kites = {(r["target_entity"], r["relationship_type"]) for r in relations.of(kite)}
+    assert kites == {("Kite", "follows"), ("Kite", "follows (inverse)")}
+
+
+def test_a_sentence_on_a_group_of_the_same_name_is_not_in_the_model(relate):
+    rows = stated(relate(drawn("Crew", "Kite", DOMAIN, DOMAIN)))
+    assert rows["crew", "flies", "kite"]["in_model"] == "no"
 
 
 def test_two_drawings_that_exclude_one_another_are_a_conflict():

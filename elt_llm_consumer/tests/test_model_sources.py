@@ -47,14 +47,17 @@ SHEETS = {
 @pytest.fixture
 def sources(context, add, make, sidecar_contents):
     """A drawing, its inventory and another inventory, each in its own collection."""
-    for name, kind, content in (
-        ("drawn", "model", sidecar_contents["model"]),
-        ("listed", "inventory", sidecar_contents["inventory"]),
-        ("sheets", "inventory", SHEETS),
+    drawn = {k: sidecar_contents[k] for k in ("model", SIDECAR_KIND)}
+    for name, contents in (
+        ("drawn", drawn),
+        ("listed", {"inventory": sidecar_contents["inventory"]}),
+        ("sheets", {"inventory": SHEETS}),
     ):
-        document = make("A fact sheet", name).model_copy(
-            update={"sidecars": (Sidecar(kind=kind, name="x", content=content),)}
+        sides = tuple(
+            Sidecar(kind=kind, name="x", content=content)
+            for kind, content in contents.items()
         )
+        document = make("A fact sheet", name).model_copy(update={"sidecars": sides})
         add(context.store, name, document, kind="fact_sheet")
     return context
 
@@ -86,20 +89,20 @@ def test_a_drawing_alone_does_not_speak_of_an_inventory(sources, models):
 def test_names_without_letters_are_no_entities_and_edges_know_their_format(
     context, add, make
 ):
-    content = {
-        "metadata": {"format": "archimate_exchange"},
-        "entities": [{"entity_name": "Crane"}, {"entity_name": "..."}],
-        "relationships": [
-            {"source_entity": "Crane", "target_entity": other, "label": "lifts"}
-            for other in ("Crane", "...")
-        ],
-    }
-    for name, model in (
-        ("archimate", content),
-        ("drawing", {**content, "metadata": {}}),
-    ):
-        side = Sidecar(kind="model", name="x", content=model)
-        document = make("A model", name).model_copy(update={"sidecars": (side,)})
+    names = ("Crane", "...")
+    elements = tuple(ModelElement(id=name, name=name) for name in names)
+    crane, dots = (RelationEnd(element_id=name, name=name) for name in names)
+    relations = (
+        ModelRelation(id="1", source=crane, target=crane, name="lifts"),
+        ModelRelation(id="2", source=crane, target=dots, name="lifts"),
+    )
+    content = {"entities": [{"entity_name": name} for name in names]}
+    for name, kind in (("archimate", "archimate_exchange"), ("drawing", "drawio")):
+        sides = (
+            Sidecar(kind="model", name="x", content=content),
+            typed_model(kind, elements, relations),
+        )
+        document = make("A model", name).model_copy(update={"sidecars": sides})
         add(context.store, name, document, kind="fact_sheet")
     model = read_model(context.store, "archimate")
     assert [entity.name for entity in model.entities] == ["Crane"]

@@ -1,7 +1,8 @@
 """Relations of entities: of the model, inherited from groups, stated in the text.
 
 A relation of the model is direct if the model draws it at the entity itself, and
-inherited if it is drawn at the entity's domain or subtype. A stated one is a sentence
+inherited if it is drawn at the entity's domain or subtype, never at an entity that
+has the name of the domain. A stated one is a sentence
 whose subject is an entity and whose object is another.
 """
 
@@ -16,7 +17,7 @@ from elt_llm_consumer.context_fields import MentionSentence, skip_mark
 from elt_llm_consumer.corpus import Evidence, Handbook, quote_passage
 from elt_llm_consumer.definitions.terms import normalise
 from elt_llm_consumer.linking.mentions import EntityMention, MentionIndex
-from elt_llm_consumer.linking.model_entities import Edge, Entity
+from elt_llm_consumer.linking.model_entities import Edge, EdgeRole, Entity
 from elt_llm_core.enterprise.relation_words import TYPE_WORDS
 from elt_llm_core.records import Record
 from elt_llm_core.results import Support
@@ -190,12 +191,15 @@ class EntityRelations:
         Each is described from the entity's side: if the relation is drawn from the
         other end, type and cardinality are inverted.
         """
+        own, *around = _groups(entity)
         rows = [
-            self._row(edge, is_source, origin, group)
-            for group, origin in _groups(entity)
-            for edge in self._by_end.get(normalise(group), ())
-            for is_source in _sides(edge, group)
-            if origin == "inherited" or _is_entity(edge, is_source, entity)
+            self._row(edge, is_source, group)
+            for group in (own, *around)
+            for edge in self._by_end.get(normalise(group.name), ())
+            for is_source in (True, False)
+            if group.is_end(edge, is_source)
+            # What a domain has to do with one of its entities is not inherited by it.
+            and (group is own or not own.is_end(edge, not is_source))
         ]
         rows += [
             self._stated_row(one, is_source=one.source == entity.name)
@@ -208,9 +212,8 @@ class EntityRelations:
         }
         return [keys[key] for key in sorted(keys)]
 
-    def _row(
-        self, edge: Edge, is_source: bool, origin: Origin, group: str
-    ) -> dict[str, Any]:
+    def _row(self, edge: Edge, is_source: bool, group: "_Group") -> dict[str, Any]:
+        origin: Origin = "direct" if group.role == "entity" else "inherited"
         forward, inverse = edge.kind, invert_type(edge.kind)
         turned = invert_cardinality(edge.cardinality)
         direct = f"{edge.source} -> {edge.target}"
@@ -225,8 +228,8 @@ class EntityRelations:
             "origin": origin,
             "provenance": "direct"
             if origin == "direct"
-            else f"inherited from {direct} by {group}",
-            "conflict": self._conflicts.get(_pair(edge.source, edge.target), ""),
+            else f"inherited from {direct} by {group.name}",
+            "conflict": self._conflicts.get(_edge_pair(edge), ""),
         }
 
     def _stated_row(self, one: TextRelation, is_source: bool) -> dict[str, Any]:
@@ -261,8 +264,8 @@ class EntityRelations:
             ): self._table_row(edge)
             for edge in self._edges
         }
-        groups = {one.name: [name for name, _ in _groups(one)] for one in entities}
-        pairs = {_pair(edge.source, edge.target) for edge in self._edges}
+        groups = {one.name: [group.key for group in _groups(one)] for one in entities}
+        pairs = {_edge_pair(edge) for edge in self._edges}
         stated = [self._stated_table_row(one, groups, pairs) for one in self._stated]
         stated.sort(key=lambda row: (row["entity_a"], row["entity_b"], str(row)))
         return [*(modelled[key] for key in sorted(modelled)), *stated]
@@ -278,7 +281,7 @@ class EntityRelations:
             "direction": UNIDIRECTIONAL,
             "source": edge.origin,
             "in_model": "yes",
-            "conflict": self._conflicts.get(_pair(edge.source, edge.target), ""),
+            "conflict": self._conflicts.get(_edge_pair(edge), ""),
             "evidence": [],
         }
 
@@ -292,7 +295,7 @@ class EntityRelations:
         if _pair(one.source, one.target) in pairs:
             in_model = "yes"
         elif any(
-            _pair(left, right) in pairs
+            (min(left, right), max(left, right)) in pairs
             for left in groups.get(one.source, ())
             for right in groups.get(one.target, ())
         ):
@@ -326,25 +329,62 @@ def invert_cardinality(cardinality: str) -> str:
     return f"{right}-{left}" if dash else cardinality
 
 
-def _groups(entity: Entity) -> list[tuple[str, Origin]]:
-    """Return the entity and the groups around it, with the origin of relations."""
-    groups: list[tuple[str, Origin]] = [(entity.name, "direct")]
-    around = [one for one in (entity.subtype, entity.domain) if one]
-    own = normalise(entity.name)
-    groups += [(one, "inherited") for one in around if normalise(one) != own]
-    return groups
+class _Group(NamedTuple):
+    """An entity, or what is around it, as an end of relations."""
+
+    name: str
+    role: EdgeRole
+    domain: str
+    subtype: str
+    fact_sheet_id: str
+
+    @property
+    def key(self) -> str:
+        return _end_key(self.name, self.role)
+
+    def is_end(self, edge: Edge, is_source: bool) -> bool:
+        """Return whether it is this end of a relation, not only of the same name."""
+        name, place = edge.end(is_source)
+        if normalise(name) != normalise(self.name):
+            return False
+        if self.fact_sheet_id and place.fact_sheet_id:
+            # Fact sheets above others are entities and groups in one.
+            return self.fact_sheet_id == place.fact_sheet_id
+        is_inside = self.role == "domain" or place.domain in ("", self.domain)
+        is_there = self.role != "entity" or place.subtype in ("", self.subtype)
+        return place.role == self.role and is_inside and is_there
 
 
-def _sides(edge: Edge, group: str) -> list[bool]:
-    """Return the ends of an edge at which a group is: True for its source."""
-    ends = ((edge.source, True), (edge.target, False))
-    return [side for name, side in ends if normalise(name) == normalise(group)]
+def _groups(entity: Entity) -> list[_Group]:
+    """Return the entity, and the subtype and the domain around it."""
+    domain, subtype = entity.domain, entity.subtype
+    groups = [_Group(entity.name, "entity", domain, subtype, entity.fact_sheet_id)]
+    if subtype:
+        sheet = entity.subtype_fact_sheet_id
+        groups.append(_Group(subtype, "subtype", domain, "", sheet))
+    if domain:
+        sheet = entity.domain_fact_sheet_id
+        groups.append(_Group(domain, "domain", domain, "", sheet))
+    # A fact sheet above others is listed as an entity of its own domain.
+    own = entity.fact_sheet_id
+    return groups[:1] + [g for g in groups[1:] if not own or g.fact_sheet_id != own]
 
 
-def _is_entity(edge: Edge, is_source: bool, entity: Entity) -> bool:
-    """Return whether the end is this entity, not a namesake in another domain."""
-    domain = edge.source_domain if is_source else edge.target_domain
-    return domain in ("", entity.domain)
+def _end_key(name: str, role: EdgeRole) -> str:
+    """Return a name that distinguishes an entity from a group of the same name."""
+    return normalise(name) if role == "entity" else f"{normalise(name)} ({role})"
+
+
+def _edge_pair(edge: Edge) -> tuple[str, str]:
+    left, right = _edge_keys(edge)
+    return min(left, right), max(left, right)
+
+
+def _edge_keys(edge: Edge) -> tuple[str, str]:
+    return (
+        _end_key(edge.source, edge.source_place.role),
+        _end_key(edge.target, edge.target_place.role),
+    )
 
 
 def _pair(left: str, right: str) -> tuple[str, str]:
@@ -359,11 +399,15 @@ def _find_conflicts(
     # Two relations of different types may differ; a sentence is compared with each.
     counts: dict[tuple[str, str, str, str], dict[str, str]] = {}
     for edge in edges:
-        for pair, end, text in _counts(edge.source, edge.target, edge.cardinality):
+        for pair, end, text in _counts(*_edge_keys(edge), edge.cardinality):
             ranges = counts.setdefault((*pair, end, edge.kind), {})
             ranges.setdefault(text, "the model")
     in_text = [
-        count for o in stated for count in _counts(o.source, o.target, o.cardinality)
+        count
+        for one in stated
+        for count in _counts(
+            normalise(one.source), normalise(one.target), one.cardinality
+        )
     ]
     for key, ranges in counts.items():
         for pair, end, text in in_text:
@@ -382,8 +426,8 @@ def _counts(
     source: str, target: str, cardinality: str
 ) -> Iterator[tuple[tuple[str, str], str, str]]:
     """Return pair, end and cardinality for each end with a stated cardinality."""
-    pair = _pair(source, target)
-    turned = (normalise(source), normalise(target)) != pair
+    pair = (min(source, target), max(source, target))
+    turned = (source, target) != pair
     seen = invert_cardinality(cardinality) if turned else cardinality
     for end, text in zip(("first", "second"), _ends(seen), strict=True):
         if text:

@@ -9,7 +9,7 @@ its own domain, because the export does not distinguish headings from things.
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
@@ -20,6 +20,8 @@ from elt_llm_core.enterprise.model import (
     ARCHIMATE_FORMATS,
     INVENTORY_FORMAT,
     EnterpriseModel,
+    ModelElement,
+    RelationEnd,
 )
 from elt_llm_core.errors import ConfigError, UsageError, describe_yaml_error
 from elt_llm_core.identifiers import digest
@@ -117,16 +119,35 @@ LEANIX_ORIGIN, ARCHIMATE_ORIGIN = "LEANIX_CONCEPTUAL_MODEL", "ARCHIMATE_MODEL"
 INVENTORY_ORIGIN = "INVENTORY"
 
 
+EdgeRole = Literal["entity", "domain", "subtype", "other"]
+"""What an end of a relationship is; "other" is a note or another relationship."""
+
+
+class EdgePlace(Record):
+    """What distinguishes the end of a relationship from others of its name."""
+
+    domain: str = ""
+    subtype: str = ""
+    fact_sheet_id: str = ""
+    role: EdgeRole = "entity"
+
+
 class Edge(Record):
-    """A relationship of the model; its ends may be domains."""
+    """A relationship of the model; its ends may be domains or subtypes."""
 
     origin: str = Field(default=LEANIX_ORIGIN, description="the kind of its model")
     source: str
-    source_domain: str = ""
+    source_place: EdgePlace = EdgePlace()
     target: str
-    target_domain: str = ""
+    target_place: EdgePlace = EdgePlace()
     cardinality: str = ""
     kind: str = ""
+
+    def end(self, is_source: bool) -> tuple[str, EdgePlace]:
+        """Return the name and the place of one end."""
+        if is_source:
+            return self.source, self.source_place
+        return self.target, self.target_place
 
 
 class EntityModel(BaseModel):
@@ -196,13 +217,7 @@ def read_model(store: Store, collections: str | Sequence[str]) -> EntityModel:
     ]
     if not contents:
         listed = inventory_entities(inventories)
-    edges = [
-        edge
-        for content in contents
-        for row in content.get("relationships", [])
-        if _is_name((edge := _edge(row, content)).source) and _is_name(edge.target)
-    ]
-    edges += _inventory_edges(typed, listed)
+    edges = [*_drawn_edges(typed), *_inventory_edges(typed, listed)]
     entities = {entity.order: entity for entity in listed}
     return EntityModel(
         entities=tuple(entities[key] for key in sorted(entities)),
@@ -274,9 +289,9 @@ def _inventory_edges(
             edge = Edge(
                 origin=INVENTORY_ORIGIN,
                 source=source.name,
-                source_domain=source.domain,
+                source_place=_place_of_entity(source),
                 target=target.name,
-                target_domain=target.domain,
+                target_place=_place_of_entity(target),
                 cardinality=one.cardinality,
                 kind=one.name or one.type,
             )
@@ -289,16 +304,44 @@ def _is_name(text: str) -> bool:
     return any(map(str.isalnum, text))
 
 
-def _edge(row: Mapping[str, Any], content: Mapping[str, Any]) -> Edge:
-    is_archimate = content.get("metadata", {}).get("format") in ARCHIMATE_FORMATS
-    return Edge(
-        origin=ARCHIMATE_ORIGIN if is_archimate else LEANIX_ORIGIN,
-        source=_field(row, "source_entity"),
-        source_domain=_field(row, "source_domain").upper(),
-        target=_field(row, "target_entity"),
-        target_domain=_field(row, "target_domain").upper(),
-        cardinality=_field(row, "cardinality"),
-        kind=_field(row, "relationship_type") or _field(row, "label"),
+def _place_of_entity(entity: Entity) -> EdgePlace:
+    return EdgePlace(
+        domain=entity.domain,
+        subtype=entity.subtype,
+        fact_sheet_id=entity.fact_sheet_id,
+    )
+
+
+def _drawn_edges(models: Sequence[EnterpriseModel]) -> list[Edge]:
+    """Return the relations of drawings and exchange files whose ends have names."""
+    edges = []
+    for model in models:
+        elements = {element.id: element for element in model.elements}
+        is_archimate = model.format in ARCHIMATE_FORMATS
+        for one in model.relations if model.format != INVENTORY_FORMAT else ():
+            edge = Edge(
+                origin=ARCHIMATE_ORIGIN if is_archimate else LEANIX_ORIGIN,
+                source=clean(one.source.name),
+                source_place=_place_of_end(one.source, elements),
+                target=clean(one.target.name),
+                target_place=_place_of_end(one.target, elements),
+                cardinality=clean(one.cardinality),
+                kind=clean(one.type) or clean(one.name),
+            )
+            if _is_name(edge.source) and _is_name(edge.target):
+                edges.append(edge)
+    return edges
+
+
+def _place_of_end(end: RelationEnd, elements: Mapping[str, ModelElement]) -> EdgePlace:
+    element = elements.get(end.element_id)
+    if element is None:  # a relation may end at another relation
+        return EdgePlace(domain=clean(end.domain).upper(), role="other")
+    return EdgePlace(
+        domain=clean(element.domain).upper(),
+        subtype=clean(element.subtype),
+        fact_sheet_id=clean(element.fact_sheet_id),
+        role="other" if element.role == "note" else element.role,
     )
 
 
