@@ -5,6 +5,7 @@ import pytest
 from elt_llm_core.enterprise.index import ModelIndex
 from elt_llm_core.enterprise.joining import join_models, read_joined_model
 from elt_llm_core.enterprise.model import (
+    INVENTORY_FORMAT,
     EnterpriseModel,
     ModelElement,
     ModelLocation,
@@ -60,6 +61,36 @@ def test_what_two_models_say_of_one_fact_sheet_is_one_element():
     assert [(s.id, s.reason) for s in joined.skips] == [
         ("s", "none of the joined models has its end 'GONE'")
     ]
+
+
+def test_a_fact_sheet_without_an_id_in_the_drawing_is_the_element_of_its_name():
+    drawn = model(
+        "a.drawio",
+        element("1", "Ledger", type="ApplicationComponent"),
+        element("2", "Rent", type="Shape"),
+        element("3", "Lease", type="Shape"),
+        element("4", "Lease", type="Shape"),
+        element("5", "Payment", type="BusinessProcess"),
+        element("6", "Tenant", type="Shape", fact_sheet_id="t-9"),
+    )
+    names = ("Ledger", "rent", "Lease", "Payment", "Tenant")
+    listed = model(
+        "a.xlsx",
+        element("A1", "Ledger", type="Application", fact_sheet_id="A1"),
+        *(
+            element(f"D{n}", name, type="DataObject", fact_sheet_id=f"D{n}")
+            for n, name in enumerate(names[1:])
+        ),
+        relations=[relation("r", "D0", "A1")],
+    ).model_copy(update={"format": INVENTORY_FORMAT})
+    joined = join_models([listed, drawn])
+    assert [(e.id, e.fact_sheet_id) for e in joined.elements] == [
+        ("1", "A1"), ("2", "D0"), ("3", ""), ("4", ""), ("5", ""), ("6", "t-9"),
+        ("D1", "D1"), ("D2", "D2"), ("D3", "D3"),
+    ]  # fmt: skip
+    assert joined.elements[1].type == "DataObject"
+    (known,) = joined.relations
+    assert (known.source.element_id, known.target.element_id) == ("2", "1")
 
 
 def test_a_taken_id_of_another_thing_gets_its_file_and_references_follow():

@@ -67,7 +67,7 @@ def test_what_a_sheet_says_is_in_the_model():
     head = ("Fact Sheet ID", "Kind", "Title", "Path", "What it is", "Lvl", "Owner", "S")
     (typed,) = [
         s
-        for s in table_sidecars(Path("assets.csv"), "assets", table(*head))
+        for s in table_sidecars(Path("assets.csv"), [("assets", table(*head))]).sidecars
         if s.kind == SIDECAR_KIND
     ]
     element = EnterpriseModel.model_validate(typed.content).elements[1]

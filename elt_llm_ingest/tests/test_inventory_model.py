@@ -108,7 +108,9 @@ def test_each_sheet_with_the_columns_is_read_and_rows_left_out_are_skips():
 def test_a_csv_is_the_same_model_and_types_join_again():
     rows = shuffled(7)
     typed = [
-        s for s in table_sidecars(Path("e.csv"), "e", rows) if s.kind == SIDECAR_KIND
+        s
+        for s in table_sidecars(Path("e.csv"), [("e", rows)]).sidecars
+        if s.kind == SIDECAR_KIND
     ]
     assert len(typed[0].content["relations"]) == 8
     (document,) = documents(Path("estate.xlsx"), [("S", rows)])
@@ -143,7 +145,7 @@ NAME = st.text(alphabet="ab /;\n", max_size=5)
 def test_rows_in_are_elements_and_skips_whatever_the_cells(rows):
     head = ["id", "type", "name", "displayName", "relToX", "parent"]
     filled = [list(row) for row in rows if any(row)]
-    sidecars = table_sidecars(Path("e.csv"), "e", [head, *map(list, rows)])
+    sidecars = table_sidecars(Path("e.csv"), [("e", [head, *map(list, rows)])]).sidecars
     if not sidecars:
         assert not any(r[0] and r[2].strip() for r in filled)
         return
@@ -215,7 +217,7 @@ def test_every_cell_of_a_relation_column_is_a_relation_a_parent_or_a_skip(seed):
     rows = random_rows(seed)
     columns = ["relToApplication", "relToOwner", "relToParent", "relToChild"]
     head = ["id", "type", "name", *columns]
-    sidecars = table_sidecars(Path("e.csv"), "e", [head, *map(list, rows)])
+    sidecars = table_sidecars(Path("e.csv"), [("e", [head, *map(list, rows)])]).sidecars
     if not sidecars:
         return
     model = EnterpriseModel.model_validate(sidecars[1].content)

@@ -1,5 +1,6 @@
 """Join the drawings, inventories and exchange files of a data root to one model."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -74,11 +75,13 @@ def read_joined_model(store: Store, collections: Sequence[str]) -> EnterpriseMod
 def join_models(models: Sequence[EnterpriseModel]) -> EnterpriseModel:
     """Join models: their entries for one fact sheet become one element.
 
-    Elements are one if they have the same fact sheet id, or the same id and name. The
-    values of an earlier model take precedence; later ones fill empty fields.
-    Inventories come last, because drawings define the domains and their members, and
-    inventories only describe. If an id is already taken, the name of the file is put
-    before it. A relation with an end in no model is skipped.
+    Elements are one if they have the same fact sheet id, or the same id and name. A
+    fact sheet of an inventory that no drawing has by id is one with the only element of
+    its name and type, or of its name and without a type. The values of an earlier
+    model take precedence; later ones fill empty fields. Inventories come last,
+    because drawings define the domains and their members, and inventories only
+    describe. If an id is already taken, the name of the file is put before it. A
+    relation with an end in no model is skipped.
 
     Args:
         models: At least one model; a repeated model adds nothing.
@@ -108,6 +111,8 @@ class _Joiner:
         sheets = {sheet: tuple(ids) for sheet, ids in self._of_fact_sheet.items()}
         before = dict(self._elements)
         twins = {e.id: self._twins(e, sheets, before) for e in model.elements}
+        if model.format == INVENTORY_FORMAT:
+            twins.update(_namesakes(model, twins, before.values()))
         new_id: dict[str, str] = {}
         for element in model.elements:
             same = twins[element.id]
@@ -226,6 +231,49 @@ class _Joiner:
         return None
 
 
+# The types of an inventory by what ArchiMate and drawings call the same thing.
+_INVENTORY_TYPES = {
+    "applicationcomponent": "application",
+    "capability": "businesscapability",
+}
+_UNTYPED = frozenset({"", "shape"})
+
+
+def _namesakes(
+    model: EnterpriseModel,
+    twins: Mapping[str, Sequence[str]],
+    drawn: Iterable[ModelElement],
+) -> dict[str, Sequence[str]]:
+    """Return the drawn element of the name and the type of each fact sheet.
+
+    Only the one element of a name counts, and the one fact sheet of a name: others may
+    be different things. Elements with a fact sheet of their own are not considered.
+    """
+    by_name: dict[tuple[str, str], list[str]] = {}
+    for one in drawn:
+        if one.role == "entity" and not one.fact_sheet_id:
+            by_name.setdefault(_name_and_type(one), []).append(one.id)
+    taken = {key for keys in twins.values() for key in keys}
+    listed = Counter(_name_and_type(one) for one in model.elements)
+    named = Counter(name for name, _ in listed.elements())
+    joined: dict[str, Sequence[str]] = {}
+    for one in model.elements:
+        name, kind = key = _name_and_type(one)
+        same = by_name.get(key) if listed[key] == 1 and kind else None
+        if same is None and named[name] == 1:
+            same = by_name.get((name, ""))
+        if same and len(same) == 1 and same[0] not in taken and not twins[one.id]:
+            joined[one.id] = tuple(same)
+    return joined
+
+
+def _name_and_type(element: ModelElement) -> tuple[str, str]:
+    kind = "".join(filter(str.isalpha, element.type)).casefold()
+    kind = _INVENTORY_TYPES.get(kind, kind)
+    name = " ".join(element.name.split()).casefold()
+    return name, "" if kind in _UNTYPED else kind
+
+
 def _is_same(one: ModelElement, other: ModelElement) -> bool:
     return one.name.casefold() == other.name.casefold() and (
         not one.fact_sheet_id or not other.fact_sheet_id
@@ -235,6 +283,8 @@ def _is_same(one: ModelElement, other: ModelElement) -> bool:
 def _merge(one: ModelElement, other: ModelElement) -> ModelElement:
     """Return the first element, completed by the second one."""
     empty = {key: getattr(other, key) for key in FILLED if not getattr(one, key)}
+    if one.type.casefold() in _UNTYPED and other.type:
+        empty["type"] = other.type
     return replace_fields(
         one,
         **empty,

@@ -82,6 +82,7 @@ def _reason(sheet: UnreadSheet) -> str:
     columns = ", ".join(sheet.columns[:SHOWN]) + more
     return (
         f"it lists elements of the model, but is not read as an inventory, which needs "
-        f"columns for id, type and name in its first row; not recognised: "
+        f"columns for id, type and name in its first row, or a sheet for each type "
+        f"(called Applications, with the names below Application); not recognised: "
         f"{', '.join(sheet.missing)}; the columns of {sheet.file}: {columns}"
     )

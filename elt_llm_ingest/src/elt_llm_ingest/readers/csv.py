@@ -12,7 +12,7 @@ from elt_llm_ingest.readers.detection import decode_text
 from elt_llm_ingest.readers.enterprise import inventory
 from elt_llm_ingest.readers.text_builder import TextBuilder, with_sections
 
-PARSER = "csv 3"
+PARSER = "csv 4"
 SAMPLE = 64_000  # characters: hundreds of rows show which separator is used
 
 
@@ -43,7 +43,7 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
         )
     if not builder.blocks:
         raise LoadError(path.name, "no text: it has no filled row", "check the export")
-    sidecars = inventory.table_sidecars(path, path.stem, rows)
+    sidecars = inventory.table_sidecars(path, [(path.stem, rows)]).sidecars
     return [
         ParsedDocument(
             title=path.stem,

@@ -1,7 +1,8 @@
 """Inventories of fact sheets: a sheet whose columns are id, type, name and more."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from elt_llm_core.document import BlockKind, Page, ParsedDocument, Sidecar
 from elt_llm_core.enterprise.model import (
@@ -23,11 +24,18 @@ from elt_llm_ingest.readers.enterprise.inventory_model import (
     InventoryRow,
     build_model,
 )
+from elt_llm_ingest.readers.enterprise.inventory_sheets import (
+    TypeSheet,
+    find_shared_ids,
+    find_type_sheets,
+)
 from elt_llm_ingest.readers.text_builder import TextBuilder, one_line
 from elt_llm_ingest.readers.workbook import read_sheets
 
 PARSER = "inventory 6"
 Sheets = Sequence[tuple[str, list[list[str]]]]
+Ids = frozenset[str]
+_SHOWN = 12  # headings in a sentence
 
 
 def is_inventory(sheets: Sheets) -> bool:
@@ -124,25 +132,51 @@ class _Listing:
         self, sheet: str, rows: Sequence[Sequence[str]], page: int
     ) -> list[tuple[int, dict[str, str]]]:
         """Read a sheet; return row numbers and values of its fact sheets."""
-        columns = _find_positions(rows)
+        columns = _find_positions(rows[0], find_columns(rows))
+        return self._read_rows(sheet, rows, page, 0, lambda row: _cells(row, columns))
+
+    def read_type(
+        self, sheet: str, rows: Sequence[Sequence[str]], listed: TypeSheet, shared: Ids
+    ) -> None:
+        """Read a sheet that lists things of one type; `shared` ids get the type."""
+        columns = _find_positions(rows[listed.top], listed.columns)
+
+        def read_row(row: Sequence[str]) -> dict[str, str]:
+            values = {**_cells(row, columns), "type": listed.type}
+            if values["id"] in shared:
+                values["id"] = f"{listed.type}:{values['id']}"
+            return values
+
+        # A lone cell is a title or a remark.
+        rows = [row if sum(map(bool, row)) > 1 else [] for row in rows]
+        self._read_rows(sheet, rows, listed.number + 1, listed.top, read_row)
+
+    def _read_rows(
+        self,
+        sheet: str,
+        rows: Sequence[Sequence[str]],
+        page: int,
+        top: int,
+        read_row: Callable[[Sequence[str]], dict[str, str]],
+    ) -> list[tuple[int, dict[str, str]]]:
         added = []
-        for number, row in enumerate(rows[1:], start=1):
+        for number, row in enumerate(rows[top + 1 :], start=top + 1):
             if not any(row):
                 continue
-            values = {column: _values(row, at) for column, at in columns.items()}
-            for column in OWN_COLUMNS & columns.keys():
-                values[column] = _value(row, columns[column][0])
+            values = read_row(row)
             key, name = values["id"], values["name"]
             if not key or not name or key in self.records:
                 known = key in self.records and name
                 reason = f"repeats the id {key}" if known else "has no id or no name"
                 self._leave_out(number, reason, values, page)
+                self.warnings.append(
+                    f"row {number + 1} of the sheet {sheet!r} {reason} and was left out"
+                )
                 self.left_out.append(InventoryRow(values, sheet, page, number + 1))
             else:
                 self.records[key] = _record(values)
-                top, bottom = number / len(rows), (number + 1) / len(rows)
-                box = Box(page=page, left=0, top=round(top, 5), right=1,
-                          bottom=round(bottom, 5))  # fmt: skip
+                ends = [round(at / len(rows), 5) for at in (number, number + 1)]
+                box = Box(page=page, left=0, top=ends[0], right=1, bottom=ends[1])
                 self.rows.append(InventoryRow(values, sheet, page, number + 1, box))
                 added.append((number, self.records[key]))
         return added
@@ -150,7 +184,6 @@ class _Listing:
     def _leave_out(
         self, number: int, reason: str, values: Mapping[str, str], page: int
     ) -> None:
-        self.warnings.append(f"row {number + 1} {reason} and was left out")
         self.skips.append(
             ModelSkip(
                 kind="element",
@@ -179,15 +212,24 @@ def _record(values: Mapping[str, str]) -> dict[str, str]:
     return record
 
 
-def _find_positions(rows: Sequence[Sequence[str]]) -> dict[str, list[int]]:
+def _find_positions(
+    headings: Sequence[str], columns: Mapping[str, int]
+) -> dict[str, list[int]]:
     """Return the columns with their positions; several may have one heading."""
-    columns = find_columns(rows)
     positions = {name: [at] for name, at in columns.items()}
     taken = set(columns.values())
-    for index, cell in enumerate(rows[0]):
+    for index, cell in enumerate(headings):
         if index not in taken and (name := one_line(cell)) in positions:
             positions[name].append(index)
     return positions
+
+
+def _cells(row: Sequence[str], columns: Mapping[str, Sequence[int]]) -> dict[str, str]:
+    """Return the values of a row by column."""
+    values = {column: _values(row, at) for column, at in columns.items()}
+    for column in OWN_COLUMNS & columns.keys():
+        values[column] = _value(row, columns[column][0])
+    return values
 
 
 def _values(row: Sequence[str], positions: Sequence[int]) -> str:
@@ -218,16 +260,53 @@ def _text(record: dict[str, str]) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def table_sidecars(
-    path: Path, name: str, rows: Sequence[Sequence[str]]
-) -> tuple[Sidecar, ...]:
-    """Return the sidecars of a table, which may be an inventory."""
-    sheets = [(name, [list(row) for row in rows])]
-    if not is_inventory(sheets):
-        return unread_sidecars(path, sheets)
-    listing = _Listing()
-    listing.read(name, rows, 1)
-    return _sidecars(path, name, listing) if listing.records else ()
+class TableSidecars(NamedTuple):
+    """The sidecars of tables that may be inventories, and what was not read."""
+
+    sidecars: tuple[Sidecar, ...]
+    warnings: tuple[str, ...]
+
+
+def table_sidecars(path: Path, sheets: Sheets) -> TableSidecars:
+    """Return the sidecars of tables, some of which may be inventories.
+
+    Args:
+        path: The file.
+        sheets: Its tables, with their names.
+
+    Returns:
+        The inventory, if a table has the columns id, type and name or lists things of
+        one type, and what is needed to see whether the others list elements.
+    """
+    listing, names = _Listing(), []
+    if whole := _find_all(sheets):
+        for index in whole:
+            listing.read(*sheets[index], index + 1)
+            names.append(sheets[index][0])
+    else:
+        listed = find_type_sheets(sheets)
+        shared = find_shared_ids(sheets, listed)
+        for one in listed:
+            listing.read_type(*sheets[one.number], one, shared)
+            names.append(sheets[one.number][0])
+    unread = unread_sidecars(path, sheets)
+    if not listing.records:
+        return TableSidecars(unread, ())
+    warnings = (*listing.warnings, *_name_unread(unread))
+    return TableSidecars(
+        (*_sidecars(path, ", ".join(names), listing), *unread), warnings
+    )
+
+
+def _name_unread(unread: Sequence[Sidecar]) -> Iterator[str]:
+    """Return a sentence for each table beside an inventory that is none itself."""
+    for one in unread:
+        columns = ", ".join(one.content["columns"][:_SHOWN])
+        yield (
+            f"the sheet {one.name!r} was not read as fact sheets: it has no columns "
+            f"for id, type and name, and neither its name nor a heading above distinct "
+            f"names is a type such as Application; its columns: {columns}"
+        )
 
 
 def unread_sidecars(path: Path, sheets: Sheets) -> tuple[Sidecar, ...]:
@@ -237,7 +316,7 @@ def unread_sidecars(path: Path, sheets: Sheets) -> tuple[Sidecar, ...]:
         path: The file.
         sheets: Its sheets. Inventories, and sheets that are no table, are left out.
     """
-    inventories = _find_all(sheets)
+    inventories = _find_all(sheets) or [one.number for one in find_type_sheets(sheets)]
     return tuple(
         Sidecar(kind=UNREAD_KIND, name=name, content=sheet.model_dump(mode="json"))
         for index, (name, rows) in enumerate(sheets)

@@ -87,6 +87,32 @@ def find_columns(rows: Rows) -> dict[str, int]:
         places = _add_headings(headings, places)
     if "displayname" not in _find_exact(headings) and not _shows_paths(rows, places):
         places.pop("displayname", None)
+    return name_columns(headings, places)
+
+
+def find_roles(headings: Sequence[str]) -> dict[str, int]:
+    """Return the columns of an export and those with a common heading.
+
+    Args:
+        headings: The headings, none of which is certain to be of a fact sheet.
+
+    Returns:
+        Positions by role; no display names, which need the values.
+    """
+    places = _add_headings(headings, _find_exact(headings))
+    if "displayname" not in _find_exact(headings):
+        places.pop("displayname", None)
+    return places
+
+
+def name_columns(headings: Sequence[str], roles: dict[str, int]) -> dict[str, int]:
+    """Return all columns: those with a role by it, all others by their heading.
+
+    Args:
+        headings: The headings.
+        roles: Positions by role.
+    """
+    places = dict(roles)
     taken = set(places.values())
     for index, heading in enumerate(headings):
         if index not in taken:
@@ -97,7 +123,7 @@ def find_columns(rows: Rows) -> dict[str, int]:
 def _shows_paths(rows: Rows, places: dict[str, int]) -> bool:
     """Return whether a column "Path" or "Full name" shows places in a hierarchy."""
     at = places.get("displayname")
-    return at is not None and any(PATH in c for c in _cells(rows[1 : SAMPLE + 1], at))
+    return at is not None and any(PATH in c for c in cells_of(rows[1 : SAMPLE + 1], at))
 
 
 def describe_unread(file: str, name: str, rows: Rows, page: int) -> UnreadSheet | None:
@@ -115,7 +141,7 @@ def describe_unread(file: str, name: str, rows: Rows, page: int) -> UnreadSheet 
     columns = find_columns(rows[start:])
     width = min(len(rows[start]), MOST_COLUMNS)
     distinct = [
-        dict.fromkeys(_cells(rows[start + 1 : start + 1 + SAMPLE], index))
+        dict.fromkeys(cells_of(rows[start + 1 : start + 1 + SAMPLE], index))
         for index in range(width)
     ]
     return UnreadSheet(
@@ -181,7 +207,7 @@ def _find_loose(
         if role in places:
             continue
         left = (index for index in range(len(headings)) if index not in taken)
-        fitting = [index for index in left if fits(_cells(rows, index), len(rows))]
+        fitting = [index for index in left if fits(cells_of(rows, index), len(rows))]
         if fitting:
             places[role] = fitting[0]
     return places
@@ -191,14 +217,19 @@ def _is_inventory(headings: Sequence[str], rows: Rows, places: dict[str, int]) -
     """Return whether the rows are certainly fact sheets."""
     if not places.keys() >= set(NEEDED):
         return False
-    types = _cells(rows[1 : SAMPLE + 1], places["type"])
+    types = cells_of(rows[1 : SAMPLE + 1], places["type"])
     about = any(ABOUT_FACT_SHEETS.search(heading) for heading in headings)
     telling = {_plain_type(cell) for cell in types} & TYPES - EVERYDAY
     return about or (bool(telling) and _share_of_types(types) >= KNOWN_TYPES)
 
 
-def _cells(rows: Rows, index: int) -> list[str]:
-    """Return the filled cells of a column."""
+def cells_of(rows: Rows, index: int) -> list[str]:
+    """Return the filled cells of a column.
+
+    Args:
+        rows: The rows without the headings.
+        index: The position of the column.
+    """
     cells = (one_line(row[index]) for row in rows if index < len(row))
     return [cell for cell in cells if cell]
 
@@ -225,7 +256,13 @@ def _are_ids(cells: Sequence[str], rows: int) -> bool:
     )  # fmt: skip
 
 
-def _are_names(cells: Sequence[str], rows: int) -> bool:
+def are_names(cells: Sequence[str], rows: int) -> bool:
+    """Return whether nearly all rows have a short name of their own.
+
+    Args:
+        cells: The filled cells of a column.
+        rows: The number of rows.
+    """
     return (
         len(cells) >= MOST * rows > 0
         and len(set(cells)) >= MOST * len(cells)
@@ -243,6 +280,6 @@ Fits = Callable[[Sequence[str], int], bool]
 _BY_VALUES: tuple[tuple[str, Fits], ...] = (
     ("type", _are_types),
     ("id", _are_ids),
-    ("name", _are_names),
+    ("name", are_names),
     ("description", _are_descriptions),
 )

@@ -40,7 +40,15 @@ WORD_START = re.compile(r"(?<=[a-z])(?=[A-Z])")
 # Share of the names in a relation column that must be fact sheets; the rest are typing
 # errors. A column with more unknown names contains something else.
 NAMED = 0.8
+# Below the heading of a type, such as "Data object", names are meant to be fact sheets,
+# and an inventory may lack many: half of them show that it is about the same things.
+NAMED_OF_TYPE = 0.5
 MARK = re.compile(r"\s+[A-Z]{1,3}$")  # "Payroll to Bank LI": the kind of the interface
+# Columns with the two ends of an interface, in letters only.
+SENDERS = frozenset({"from", "source", "sender", "provider", "von", "quelle"})
+RECEIVERS = frozenset({"to", "target", "receiver", "consumer", "an", "nach", "ziel"})
+# A heading that ends so is a verb: "Depends on", not "has depends on".
+VERB_ENDS = frozenset({"by", "for", "from", "in", "of", "on", "to", "with"})
 TO = re.compile(r"\s+to\s+|\s*(?:->|→|=>)\s*", re.IGNORECASE)
 
 
@@ -145,11 +153,16 @@ class _InventoryModelBuilder:
             for column, value in row.values.items():
                 if _key(column) not in OWN_COLUMNS:
                     names[column] += self._names_in(value)
+        types = {_letters(row.get("type")) for row in self._rows.values()}
         return {
             column
             for column, listed in names.items()
             if RELATION_HEADER.match(column)
-            or (listed and _share(map(self._names.find, listed)) >= NAMED)
+            or (
+                listed
+                and _share(map(self._names.find, listed))
+                >= (NAMED_OF_TYPE if _letters(column) in types else NAMED)
+            )
         }
 
     def _names_in(self, value: str) -> list[str]:
@@ -213,11 +226,7 @@ class _InventoryModelBuilder:
         """Return the fact sheets of a name, only those of the header's type if any."""
         ids = list(dict.fromkeys(self._names.find(name)))
         kind = "".join(header).casefold()
-        typed = [
-            i
-            for i in ids
-            if re.sub(r"[\W_]", "", self._rows[i].get("type")).casefold() == kind
-        ]
+        typed = [i for i in ids if _letters(self._rows[i].get("type")) == kind]
         return typed or ids
 
     def elements(self) -> Iterator[ModelElement]:
@@ -248,11 +257,17 @@ class _InventoryModelBuilder:
         return list(names.values())[::-1]
 
     def _properties(self, row: InventoryRow) -> dict[str, str]:
+        """Return what is neither a relation nor a role, and names without a sheet."""
         relations = self._relation_columns | self._parent_columns | self._child_columns
         return {
             column: " ".join(value.split())
             for column, value in row.values.items()
-            if value and column not in relations and _key(column) not in OWN_COLUMNS
+            if value
+            and _key(column) not in OWN_COLUMNS
+            and (
+                column not in relations
+                or not any(map(self._names.find, self._names_in(value)))
+            )
         }
 
     def _location(self, row: InventoryRow) -> ModelLocation:
@@ -276,10 +291,12 @@ class _InventoryModelBuilder:
         self._report_hierarchy(row)
         for column in sorted(self._relation_columns):
             words = _header_words(column)
+            if column in self._end_columns(row):
+                continue
             for key, name in self._cells(row, (column,)):
                 ids = self._targets(name, words)
                 if len(ids) == 1:
-                    called = f"has {' '.join(words)}", column
+                    called = _verb(words), column
                     self._relate(key, row.get("id"), ids[0], row, called)
                 else:
                     reason = (
@@ -305,8 +322,23 @@ class _InventoryModelBuilder:
             pair = (ids[0], key) if side == 0 else (key, ids[0])
             self._relate(relation, *pair, row, ("", "Flow"))
 
+    def _end_columns(self, row: InventoryRow) -> tuple[str, ...]:
+        """Return the columns with the two ends of an interface, if it has both."""
+        if "interface" not in row.get("type").casefold():
+            return ()
+        ends = [
+            next((c for c, v in row.values.items() if v and _plain(c) in known), "")
+            for known in (SENDERS, RECEIVERS)
+        ]
+        return tuple(ends) if all(ends) else ()
+
     def _interface_ends(self, row: InventoryRow) -> tuple[str, ...]:
-        """Return the two names in "A to B", choosing the "to" between known names."""
+        """Return the two ends: of columns, or the two names in "A to B".
+
+        Of several "to" it is the one between known names.
+        """
+        if columns := self._end_columns(row):
+            return tuple(row.get(column) for column in columns)
         name = row.get("name")
         pairs = [
             (plain[: match.start()].strip(), plain[match.end() :].strip())
@@ -355,6 +387,23 @@ def _share(values: Iterable[object]) -> float:
     """Return the share of values that are not empty."""
     filled = [bool(value) for value in values]
     return sum(filled) / len(filled)
+
+
+def _letters(text: str) -> str:
+    """Return a type or a heading in small letters only."""
+    return re.sub(r"[\W_]", "", text).casefold()
+
+
+def _plain(column: str) -> str:
+    """Return a heading in letters only, without "system" or "application"."""
+    return re.sub(r"(?<=.)(?:system|application|app)$", "", _letters(column))
+
+
+def _verb(words: Sequence[str]) -> str:
+    """Return what a relation is called: "has data object", but "depends on"."""
+    if len(words) > 1 and words[-1] in VERB_ENDS:
+        return " ".join(words)
+    return f"has {' '.join(words)}"
 
 
 def _key(text: str) -> str:

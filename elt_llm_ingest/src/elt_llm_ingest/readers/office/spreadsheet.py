@@ -21,7 +21,7 @@ from elt_llm_ingest.readers.enterprise import inventory
 from elt_llm_ingest.readers.text_builder import TextBuilder, with_sections
 from elt_llm_ingest.readers.workbook import Rows, Sheet, read_sheets
 
-PARSER = f"calamine {version('python-calamine')}, layer 2"
+PARSER = f"calamine {version('python-calamine')}, layer 3"
 MAX_MERGED = 100_000  # cells under one merged cell
 _YEAR = re.compile(r"(?:1[89]|20)\d\d")
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -52,6 +52,7 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
             "no text: no sheet has a filled cell",
             "open it in Excel, so that formulas have values, and save it",
         )
+    listed = inventory.table_sidecars(path, pairs)
     return [
         ParsedDocument(
             title=path.stem,
@@ -59,8 +60,8 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
             blocks=with_sections(builder.text, builder.blocks),
             pages=pages,
             parser=PARSER,
-            warnings=tuple(warnings),
-            sidecars=inventory.unread_sidecars(path, pairs),
+            warnings=(*warnings, *listed.warnings),
+            sidecars=listed.sidecars,
         )
     ]
 
