@@ -43,6 +43,22 @@ def test_counts_elements_neighbours_and_dependents(run):
     assert "depends on nothing" in run("dependents", "Goods", "--reverse").output
 
 
+def test_qualifiers_of_a_relation_are_shown_and_exported(tmp_path):
+    new = new_document("shop.xml", ["A shop."])
+    content = shop().model_dump(mode="json")
+    access = next(r for r in content["relations"] if r["type"] == "Access")
+    access["properties"] = {"accessType": "Read"}
+    sidecar = Sidecar(kind=SIDECAR_KIND, name="Shop", content=content)
+    parsed = new.parsed.model_copy(update={"sidecars": (sidecar,)})
+    put(Store(tmp_path / "data"), "model", dataclasses.replace(new, parsed=parsed))
+    place = ["--data-dir", str(tmp_path / "data")]
+    shown = CliRunner().invoke(graph, ["show", "till", *place]).output
+    assert "till accesses order (write). [accessType: Read]" in shown
+    exported = CliRunner().invoke(graph, ["export", "--format", "json", *place]).output
+    edges = {e["id"]: e["qualifiers"] for e in json.loads(exported)["edges"]}
+    assert (edges["r5"], edges["r1"]) == ({"accessType": "Read"}, {})
+
+
 def test_a_path_or_exit_code_2(run):
     way = run("path", "Clerk", "Bank")
     assert (way.exit_code, way.output.count("->")) == (0, 3)

@@ -147,27 +147,22 @@ def test_where_an_arrow_points(style, direction):
 
 
 @pytest.mark.parametrize(
-    ("style", "ends"),
+    ("style", "ends", "kind"),
     [
-        ("endArrow=block;endFill=0", ("2", "3")),
-        ("startArrow=block;startFill=0;endArrow=none", ("3", "2")),
+        ("endArrow=block;endFill=0", ("Order", "Customer"), "Specialization"),
+        ("endArrow=none;startArrow=blockThin;startFill=0", ("Customer", "Order"),
+         "Specialization"),
+        ("endArrow=block;endFill=0;dashed=1", ("Order", "Customer"), "Realization"),
+        ("endArrow=block;endFill=1", ("Order", "Customer"), ""),
     ],
-)
-def test_a_hollow_triangle_is_a_specialisation(style, ends):
-    (relation,) = model(page(TWO + line("4", "2", "3", style))).relations
-    assert relation.type == "Specialization"
-    cells = tuple(
-        end.element_id.rpartition(".")[2] for end in (relation.source, relation.target)
-    )
-    assert cells == ends
-
-
-@pytest.mark.parametrize(
-    "style", ["endArrow=block", "endArrow=block;endFill=0;dashed=1"]
-)
-def test_another_triangle_is_an_arrow(style):
-    (relation,) = model(page(TWO + line("4", "2", "3", style))).relations
-    assert relation.type == ""
+)  # fmt: skip
+def test_a_hollow_triangle_is_the_specialization_of_uml(style, ends, kind):
+    (read,) = model(page(TWO + line("4", "2", "3", style))).relations
+    assert (read.source.name, read.target.name, read.type) == (*ends, kind)
+    labels = [(0.9, "0..*")]
+    (counted,) = model(page(TWO + line("4", "2", "3", style, labels=labels))).relations
+    (named,) = model(page(TWO + line("4", "2", "3", style, value="owns"))).relations
+    assert (counted.type, named.type, named.name) == ("", "", "owns")
 
 
 @pytest.mark.parametrize(

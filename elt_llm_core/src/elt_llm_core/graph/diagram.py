@@ -51,6 +51,9 @@ class DiagramEdge(Record):
     direction: str
     source_cardinality: str
     target_cardinality: str
+    qualifiers: dict[str, str] = Field(
+        default_factory=dict, description="such as accessType: Read"
+    )
 
 
 class ModelDiagram(Record):
@@ -242,4 +245,5 @@ def _edge(relation: RelationRef) -> DiagramEdge:
         direction=relation.direction,
         source_cardinality=relation.source_cardinality,
         target_cardinality=relation.target_cardinality,
+        qualifiers=relation.qualifiers,
     )

@@ -58,6 +58,9 @@ class RelationRef(Record):
     target_cardinality: str = ""
     source_role: str = ""
     target_role: str = ""
+    qualifiers: dict[str, str] = Field(
+        default_factory=dict, description="such as accessType: Read"
+    )
     text: str = Field(description="the relation as a sentence")
     location: ModelLocation = ModelLocation()
 
@@ -80,14 +83,17 @@ class RelationRef(Record):
             target_cardinality=relation.target.cardinality,
             source_role=relation.source.role,
             target_role=relation.target.role,
+            qualifiers=relation.properties,
             text=state_relation(relation),
             location=relation.location,
         )
 
     @property
     def label(self) -> str:
-        """The relation as a sentence, and its counts."""
-        return f"{self.text} [{self.cardinality}]" if self.cardinality else self.text
+        """The relation as a sentence, its counts and its qualifiers."""
+        beside = [self.cardinality] if self.cardinality else []
+        beside += [f"{key}: {value}" for key, value in self.qualifiers.items()]
+        return f"{self.text} [{'; '.join(beside)}]" if beside else self.text
 
     @property
     def cardinality(self) -> str:

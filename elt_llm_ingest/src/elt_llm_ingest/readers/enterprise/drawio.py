@@ -28,7 +28,7 @@ from elt_llm_ingest.readers.enterprise.drawio_cells import DrawioCell, diagrams
 from elt_llm_ingest.readers.enterprise.edges import EdgeEnd, EdgeReading, read_edge
 from elt_llm_ingest.readers.enterprise.shapes import PageShapes, Shape, read_shapes
 
-PARSER = "drawio 3"
+PARSER = "drawio 4"
 FORMAT = "drawio"
 DOCUMENTATION = ("documentation", "description", "tooltip")
 TYPE_NAMES = ("relationType", "relationshipType")
@@ -212,8 +212,8 @@ class _Reader:
         ids: dict[str, str],
     ) -> str:
         source, target = self._end(reading.source, ids), self._end(reading.target, ids)
-        kind = next((v for k in TYPE_NAMES if (v := edge.attributes.get(k, ""))), "")
-        kind = kind or reading.type
+        stated = (edge.attributes.get(key, "") for key in TYPE_NAMES)
+        kind = next(filter(None, stated), reading.type)
         key = (
             *(source.element_id, source.cardinality, source.role),
             *(target.element_id, target.cardinality, target.role),

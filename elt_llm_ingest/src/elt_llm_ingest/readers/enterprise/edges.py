@@ -1,7 +1,8 @@
 """The meaning of an edge of a drawing: its ends, their cardinality, and its name.
 
-The style of the line has no meaning for the relation. A cardinality is an arrowhead of
-the crow's foot notation or a label at an end such as `0..*`.
+A cardinality is an arrowhead of the crow's foot notation or a label at an end such as
+`0..*`. A hollow triangle on a line without texts is UML's specialization, on a dashed
+one its realization. The style of a line has no other meaning for a relation.
 """
 
 import re
@@ -28,6 +29,7 @@ POINTING = frozenset(
         "openAsync", "openThin",
     }
 )  # fmt: skip
+TRIANGLES = frozenset({"block", "blockThin"})  # as UML's: hollow at the general thing
 DEFAULT_END = "classic"  # draw.io's default arrowhead
 AT_END = 0.5  # fraction of half the edge: a label nearer to the middle is not at an end
 COUNT = r"(\d{1,6}|\*|[nNmM])"
@@ -111,25 +113,25 @@ def read_edge(canvas: Canvas, edge: DrawioCell, page: PageShapes) -> EdgeReading
             cells, heads, (False, True), (edge.source, edge.target), strict=True
         )
     ]
-    name = " ".join(labels.name)
-    if not name and (general := _general_end(edge)):
-        special, other = ends if general == END else reversed(ends)
-        return EdgeReading(special, other, "", "forward", SPECIALIZATION)
-    return EdgeReading(ends[0], ends[1], name, _direction(edge))
+    name, direction = " ".join(labels.name), _direction(edge)
+    kind, turned = _uml_type(edge)
+    if kind and not (name or any(end.cardinality or end.role for end in ends)):
+        special, general = reversed(ends) if turned else ends
+        return EdgeReading(special, general, "", "forward", kind)
+    return EdgeReading(ends[0], ends[1], name, direction)
 
 
-def _general_end(edge: DrawioCell) -> str:
-    """Return the end with the hollow triangle of a generalisation in UML, if one has.
-
-    With a dashed line it is a realisation, which is not read.
-    """
+def _uml_type(edge: DrawioCell) -> tuple[str, bool]:
+    """Return the type that a hollow triangle means, and whether it is at the source."""
     hollow = [
-        end
-        for end in ("start", END)
-        if edge.style.get(f"{end}Arrow") == "block"
+        edge.style.get(f"{end}Arrow", "") in TRIANGLES
         and edge.style.get(f"{end}Fill") == "0"
+        for end in ("start", "end")
     ]
-    return hollow[0] if len(hollow) == 1 and edge.style.get("dashed") != "1" else ""
+    if sum(hollow) != 1:
+        return "", False
+    is_dashed = edge.style.get("dashed") == "1"
+    return "Realization" if is_dashed else "Specialization", hollow[0]
 
 
 def _direction(edge: DrawioCell) -> RelationDirection:
