@@ -8,6 +8,9 @@ import openpyxl
 import pytest
 
 from elt_llm_core.config.loader import RagConfig
+from elt_llm_core.job_records import JobRecord
+from elt_llm_core.reviews.review_records import Proposal
+from elt_llm_core.store import Store
 
 PRODUCT = "glossary:handbook"
 ITEMS = f"/v1/products/{PRODUCT}/items"
@@ -20,12 +23,50 @@ def client(serve, filled_root, tmp_path_factory):
 
     copy = tmp_path_factory.mktemp("reviews") / "data"
     shutil.copytree(filled_root, copy)
+    add_rows(copy)
     with (
         serve(RagConfig(), copy) as url,
         httpx.Client(base_url=url, timeout=60) as opened,
     ):
         build(opened)
         yield opened
+
+
+def add_rows(root):
+    """A catalogue of an earlier edition, with a row that the run left open."""
+    rows = [
+        {"review_status": status, "evidence": {"definition": [
+            {"document": name, "quote": "the period", "node_id": "gone", "page": 1}]}}
+        for status, name in (("NEEDS_CLARIFICATION", "handbook.pdf"),
+                             ("PENDING", "other.pdf"))
+    ]  # fmt: skip
+    proposals = [
+        Proposal(item_id=label, label=label, fields={}, evidence="", content=row)
+        for label, row in zip(("Season", "Quota"), rows, strict=True)
+    ]
+    store = Store(root)
+    store.reviews.sync("catalog:handbook", proposals)
+    options = {"collections": ["handbook"], "model": ["estate"]}
+    with store.jobs.hold(JobRecord(job_id="", kind="catalog", options=options)):
+        pass
+    store.close()
+
+
+def test_a_quote_of_an_earlier_edition_says_what_to_do(client):
+    notes = {}
+    for label in ("Season", "Quota"):
+        item = client.get(f"/v1/products/catalog:handbook/items/{label}").json()
+        (evidence,) = item["evidence"]
+        assert (evidence["document_id"], evidence["image"]) == ("", None)
+        notes[label] = evidence["note"], bool(evidence["newer_id"])
+    assert {label: is_newer for label, (_, is_newer) in notes.items()} == {
+        "Season": True,
+        "Quota": False,
+    }
+    assert notes["Season"][0].startswith("This catalogue is older than the document,")
+    assert notes["Quota"][0].startswith("The document was removed since")
+    again = "To build it again: elt-llm catalog --collection handbook --model estate"
+    assert all(note.endswith(again) for note, _ in notes.values())
 
 
 def build(client):
@@ -57,8 +98,21 @@ def patch(client, one, tag, **body):
     return client.patch(f"{ITEMS}/{one['item_id']}", json=body, headers=headers)
 
 
+def test_rows_that_a_run_could_not_decide_are_a_choice(client):
+    items = "/v1/products/catalog:handbook/items"
+    rows = client.get(items).json()["data"]
+    assert {row["label"]: row["unclear"] for row in rows} == {
+        "Season": True,
+        "Quota": False,
+    }
+    unclear = client.get(items, params={"unclear": "true"}).json()
+    assert [row["label"] for row in unclear["data"]] == ["Season"]
+    assert unclear["progress"]["unclear"] == 1
+
+
 def test_products_and_items_are_listed(client):
-    (product,) = client.get("/v1/products").json()["data"]
+    products = client.get("/v1/products").json()["data"]
+    (product,) = [one for one in products if one["product"] == PRODUCT]
     assert (product["product"], product["items"]) == (PRODUCT, 3)
     listed = client.get(ITEMS).json()
     labels = [row["label"] for row in listed["data"]]

@@ -55,6 +55,28 @@ def test_products_and_items_are_listed(review) -> None:
     )
 
 
+def test_what_a_run_could_not_decide_is_shown_and_chosen(root, review) -> None:
+    open_item = proposal("Term", "an end, or a word")
+    content = {**open_item.content, "review_status": "NEEDS_CLARIFICATION"}
+    store = open_store(root)
+    store.reviews.sync(
+        PRODUCT,
+        [
+            proposal("Lease", "a right"),
+            open_item.model_copy(update={"content": content}),
+        ],
+    )
+    store.close()
+    assert "0 of 2 decided (2 proposed; 1 need clarification)" in review("list")[1]
+    listed = data(review("list", PRODUCT, "--unclear", "--json"))
+    assert [(i["label"], i["unclear"]) for i in listed["items"]] == [("Term", True)]
+    assert listed["progress"]["unclear"] == 1
+    assert "needs clarification" in review("list", PRODUCT)[1]
+    assert "proposed, needs clarification" in review("show", PRODUCT, "Term")[1]
+    review("set", PRODUCT, "Term", "--status", "approved", "--reviewer", "ann")
+    assert data(review("list", PRODUCT, "--unclear", "--json"))["items"] == []
+
+
 def test_items_are_set_by_name_id_or_its_beginning(review) -> None:
     words = ("--status", "approved", "--reviewer", "ann", "--json")
     made = data(review("set", "glossary", "lease", id_of("Rent")[:6], *words))

@@ -54,6 +54,7 @@ class ItemRow(Wire):
     reviewer: str
     at: str
     gone: bool
+    unclear: bool = Field(description="undecided, and marked NEEDS_CLARIFICATION")
     document: str
     page: str
     section: str
@@ -77,6 +78,7 @@ class ItemRow(Wire):
             reviewer=decision.reviewer if decision else "",
             at=decision.at if decision else "",
             gone=item.proposal is None,
+            unclear=item.unclear,
             facets=_read_facets(content),
             **place_of(content),
         )
@@ -109,7 +111,9 @@ class EvidenceOut(Wire):
     section: str
     page: int | None
     support: str
-    document_id: str
+    document_id: str = Field(description="empty if it is not here in this edition")
+    newer_id: str = Field(description="the document as it is now, if the row is older")
+    note: str = Field(description="why the quote has no place, and what to do")
     image: str | None = Field(description="picture of the page with the quote marked")
 
 

@@ -66,6 +66,7 @@ from elt_llm_consumer.treatment.treatment_index import (
 from elt_llm_core.config.sections import ConsumerSection
 from elt_llm_core.identifiers import digest
 from elt_llm_core.jobs import JobContext, JobReport
+from elt_llm_core.reviews.review_records import NEEDS_CLARIFICATION
 from elt_llm_core.strategy import Models
 
 if TYPE_CHECKING:
@@ -485,7 +486,7 @@ def _needs_review(match: Match | None, treatment: Treatment) -> str:
     """A person decides where the entity or the sense of its name is open."""
     several = match is not None and bool(match.ambiguous)
     is_open = several or treatment.is_ambiguous
-    return "NEEDS_CLARIFICATION" if is_open else "PENDING"
+    return NEEDS_CLARIFICATION if is_open else "PENDING"
 
 
 def _dump_evidence(evidence: Mapping[str, Sequence[Evidence]]) -> dict[str, Any]:

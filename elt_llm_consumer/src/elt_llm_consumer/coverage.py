@@ -46,6 +46,7 @@ from elt_llm_core.errors import UsageError
 from elt_llm_core.identifiers import digest
 from elt_llm_core.jobs import JobContext, JobReport
 from elt_llm_core.records import Record
+from elt_llm_core.reviews.review_records import NEEDS_CLARIFICATION
 from elt_llm_core.strategy import Models
 
 
@@ -280,7 +281,7 @@ class CoverageScorer:
             "top_chunk_preview": clean(evidence[0].quote)[:_PREVIEW]
             if evidence
             else "",
-            "review_status": "NEEDS_CLARIFICATION"
+            "review_status": NEEDS_CLARIFICATION
             if treatment.is_ambiguous
             else "PENDING",
             **ReviewedRow().model_dump(mode="json"),
@@ -377,5 +378,5 @@ def list_ambiguous(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     Args:
         rows: The rows as generated, before a reviewer's decisions.
     """
-    open_rows = [row for row in rows if row["review_status"] == "NEEDS_CLARIFICATION"]
+    open_rows = [row for row in rows if row["review_status"] == NEEDS_CLARIFICATION]
     return sorted({row["entity_name"] for row in open_rows})

@@ -17,6 +17,7 @@ from elt_llm_core.errors import UnknownProductError
 from elt_llm_core.jobs import JobContext
 from elt_llm_core.records import Record
 from elt_llm_core.reviews.review_records import (
+    NEEDS_CLARIFICATION,
     Proposal,
     ReviewItem,
     ReviewStatus,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 WRITTEN = {
     ReviewStatus.APPROVED: "APPROVED",
     ReviewStatus.REJECTED: "REJECTED",
-    ReviewStatus.NEEDS_WORK: "NEEDS_CLARIFICATION",
+    ReviewStatus.NEEDS_WORK: NEEDS_CLARIFICATION,
     ReviewStatus.REOPENED: "REOPENED",
 }
 

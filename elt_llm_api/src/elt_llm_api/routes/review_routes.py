@@ -75,6 +75,9 @@ class ItemQuery(BaseModel):
     conflicts: bool = Field(
         default=False, description="only items with conflicting texts"
     )
+    unclear: bool = Field(
+        default=False, description="only undecided items marked NEEDS_CLARIFICATION"
+    )
     limit: int = Field(default=1_000, ge=1, le=10_000)
     cursor: int = Field(default=0, ge=0, description="next_cursor of the previous page")
 
@@ -232,6 +235,7 @@ def _matches(item: ReviewItem, asked: ItemQuery) -> bool:
         and asked.search.casefold() in texts
         and (not asked.changed or bool(item.merge.changed))
         and (not asked.conflicts or bool(item.conflicts))
+        and (not asked.unclear or item.unclear)
     )
 
 

@@ -27,6 +27,7 @@ from elt_llm_consumer.linking.text_vectors import (
 from elt_llm_core.jobs import JobContext
 from elt_llm_core.models.embedder import as_counting
 from elt_llm_core.records import Record
+from elt_llm_core.reviews.review_records import NEEDS_CLARIFICATION
 from elt_llm_core.strategy import Models
 
 _FEWEST_WORDS = 3  # least words of a passage as evidence; a cell or a label is none
@@ -328,4 +329,4 @@ def review_status(place: Placement) -> str:
     """Return PENDING for a certain or chosen place, else NEEDS_CLARIFICATION."""
     certain = place.tier == "existing" and place.confidence == "high"
     certain = certain or place.is_chosen
-    return "PENDING" if certain else "NEEDS_CLARIFICATION"
+    return "PENDING" if certain else NEEDS_CLARIFICATION

@@ -10,7 +10,11 @@ from elt_llm_core.cli.common import CommandContext, common_options
 from elt_llm_core.cli.terminal import escape_line, text_table
 
 if TYPE_CHECKING:
-    from elt_llm_core.reviews.review_records import Decision, ReviewItem
+    from elt_llm_core.reviews.review_records import (
+        Decision,
+        ProductProgress,
+        ReviewItem,
+    )
     from elt_llm_core.sheets.sheet_import import ImportReport
 
 SHORTEST_ID = 4  # minimum characters of an abbreviated id
@@ -55,6 +59,11 @@ def review() -> None:
 )
 @click.option("--conflicts", is_flag=True, help="Only items with conflicting texts.")
 @click.option(
+    "--unclear",
+    is_flag=True,
+    help="Only undecided items that the run marks NEEDS_CLARIFICATION.",
+)
+@click.option(
     "--gone", is_flag=True, help="Only decisions whose item no longer exists."
 )
 @common_options
@@ -72,7 +81,7 @@ def list_items(ctx: CommandContext, /, product: str | None, **filters: Any) -> N
         head = ("id", "status", "item", "text", "by", "note")
         rows = [_item_row(item) for item in items]
         table = text_table(head, rows) if rows else "No item matches."
-        return f"{table}\n\n{_progress_line(progress.statuses, progress.items)}"
+        return f"{table}\n\n{_progress_line(progress)}"
 
     ctx.emit(
         {
@@ -92,7 +101,7 @@ def _list_products(ctx: CommandContext) -> None:
             none = "No product has items yet. Generate one: "
             return none + ctx.hint("elt-llm glossary --collection NAME")
         return "\n".join(
-            f"{escape_line(p.product)}: {_progress_line(p.statuses, p.items)}"
+            f"{escape_line(p.product)}: {_progress_line(p)}"
             + (f", {p.conflicts} conflicts" if p.conflicts else "")
             + (f", {p.gone} decisions on items that no longer exist" if p.gone else "")
             for p in products
@@ -361,6 +370,7 @@ def _matches(
     search: str,
     changed: bool,
     conflicts: bool,
+    unclear: bool,
     gone: bool,
 ) -> bool:
     texts = " ".join([item.label, *item.merge.fields.values()]).casefold()
@@ -369,6 +379,7 @@ def _matches(
         and search.casefold() in texts
         and (not changed or bool(item.merge.changed))
         and (not conflicts or bool(item.conflicts))
+        and (not unclear or item.unclear)
         and (not gone or item.proposal is None)
     )
 
@@ -389,16 +400,19 @@ def _import(
     return import_sheet(ctx.store, file, who, name, dry_run=dry_run)
 
 
-def _progress_line(statuses: dict[str, int], items: int) -> str:
+def _progress_line(progress: "ProductProgress") -> str:
+    statuses, items = progress.statuses, progress.items
     decided = items - statuses.get("proposed", 0) - statuses.get("reopened", 0)
     counts = ", ".join(f"{statuses[s]} {s}" for s in STATUSES if statuses.get(s))
-    return f"{decided} of {items} decided ({counts})" if items else "no items"
+    unclear = f"; {progress.unclear} need clarification" if progress.unclear else ""
+    return f"{decided} of {items} decided ({counts}{unclear})" if items else "no items"
 
 
 def _item_row(item: "ReviewItem") -> tuple[str, ...]:
     fields = item.merge.fields
     text = next((t for n, t in fields.items() if t and t != item.label), "")
     notes = [
+        *(["needs clarification"] if item.unclear else []),
         *(["gone"] if item.proposal is None else []),
         *(f"conflict: {name}" for name in item.conflicts),
         *(f"changed: {n}" for n in item.merge.changed if n not in item.conflicts),
@@ -422,7 +436,8 @@ def _item_text(item: "ReviewItem") -> str:
     place = place_of(item.proposal.content if item.proposal else {})
     where = ", ".join(v if k != "page" else f"page {v}" for k, v in place.items() if v)
     lines = [f"{escape_line(item.label)}  [{item.item_id}]"]
-    lines.append(f"  {item.status.value}, revision {item.revision}")
+    unclear = ", needs clarification" if item.unclear else ""
+    lines.append(f"  {item.status.value}{unclear}, revision {item.revision}")
     if decision and decision.reviewer:
         lines[-1] += f", {escape_line(decision.reviewer)}, {decision.at}"
     lines.append(f"  from: {escape_line(where)}" if where else "  from: no passage")

@@ -14,6 +14,10 @@ from elt_llm_core.reviews.merging import Merge, merge_fields, one_spaced
 
 STATUS = "status"
 NOTES = "notes"
+NEEDS_CLARIFICATION = "NEEDS_CLARIFICATION"
+"""The status of a generated row that a run could not decide."""
+
+_STATUS_COLUMNS = ("review_status", "status")  # of a generated row
 _ID_DIGITS = 16  # of SHA-256: a clash among a million items is one in 10^7
 
 
@@ -27,6 +31,7 @@ class ReviewStatus(StrEnum):
     REOPENED = "reopened"
 
 
+_UNDECIDED = frozenset({ReviewStatus.PROPOSED, ReviewStatus.REOPENED})
 # Statuses that a person can set; a run reopens items with changed evidence.
 SETTABLE = tuple(s for s in ReviewStatus if s is not ReviewStatus.REOPENED)
 
@@ -125,6 +130,13 @@ class ReviewItem(Record):
         return self.decision.status if self.decision else ReviewStatus.PROPOSED
 
     @property
+    def unclear(self) -> bool:
+        """Return whether the run left the item open and nobody has decided on it."""
+        content = self.proposal.content if self.proposal else {}
+        is_open = any(content.get(c) == NEEDS_CLARIFICATION for c in _STATUS_COLUMNS)
+        return is_open and self.status in _UNDECIDED
+
+    @property
     def revision(self) -> int:
         """Return the number of revisions of the decision; 0 before the first."""
         return self.decision.revision if self.decision else 0
@@ -171,6 +183,7 @@ class ReviewItem(Record):
             "reviewer": decision.reviewer if decision else "",
             "at": decision.at if decision else "",
             "gone": self.proposal is None,
+            "unclear": self.unclear,
         }
 
 
@@ -181,6 +194,9 @@ class ProductProgress(Record):
     items: int
     statuses: dict[str, int]
     conflicts: int = 0
+    unclear: int = Field(
+        default=0, description="undecided items that the run marks NEEDS_CLARIFICATION"
+    )
     gone: int = Field(
         default=0, description="decided items that the current run does not find"
     )
@@ -195,6 +211,7 @@ class ProductProgress(Record):
             items=len(present),
             statuses=dict(sorted(statuses.items())),
             conflicts=sum(bool(item.conflicts) for item in present),
+            unclear=sum(item.unclear for item in present),
             gone=len(items) - len(present),
         )
 

@@ -22,7 +22,7 @@ export const askReviewer = async (again = false) => {
   return agreed ? kept.get("reviewer") : "";
 };
 
-const ROW = ["item_id", "label", "status", "revision", "fields", "edited", "changed", "conflicts", "notes", "reviewer", "at", "gone", "document", "page", "section", "facets"];
+const ROW = ["item_id", "label", "status", "revision", "fields", "edited", "changed", "conflicts", "notes", "reviewer", "at", "gone", "unclear", "document", "page", "section", "facets"];
 export const toRow = (item) => Object.fromEntries(ROW.map((name) => [name, item[name]]));
 
 export class Decisions {

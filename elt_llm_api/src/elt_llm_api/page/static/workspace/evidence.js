@@ -141,7 +141,10 @@ export class EvidencePane {
   }
 
   links(evidence) {
-    if (!evidence.document_id) return h("p", { class: "dim small" }, "The document is no longer here.");
+    if (!evidence.document_id) {
+      return h("div", { class: "stack small" }, h("p", { class: "dim" }, evidence.note || "The document is no longer here."),
+        evidence.newer_id && h("p", { class: "links" }, h("a", { href: local(documentAddress({ document_id: evidence.newer_id })) }, "Open the document as it is now")));
+    }
     return h("p", { class: "links" },
       h("a", { href: local(documentAddress(evidence)) }, "Open the document here"),
       h("a", { href: local(`/v1/documents/${one(evidence.document_id)}/content`), target: "_blank", rel: "noopener" }, "The file"));

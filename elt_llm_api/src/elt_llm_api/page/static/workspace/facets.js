@@ -10,13 +10,13 @@ const STATUS_ORDER = Object.keys(STATUSES);
 const SPECIAL = {
   status: (row) => [row.status],
   attention: (row) => [
-    row.conflicts.length && "conflict", row.changed.length && "changed", row.edited.length && "edited",
+    row.unclear && "unclear", row.conflicts.length && "conflict", row.changed.length && "changed", row.edited.length && "edited",
     row.notes && "noted", row.twins && "defined twice", row.gone && "gone",
   ].filter(Boolean),
 };
 const TITLES = { status: "Status", attention: "Look at", document: "Document", verdict: "Coverage" };
 const LABELS = {
-  conflict: "Two texts", changed: "Generated otherwise now", edited: "Edited by a person", noted: "With a note",
+  unclear: "Needs clarification", conflict: "Two texts", changed: "Generated otherwise now", edited: "Edited by a person", noted: "With a note",
   "defined twice": "Defined more than once", gone: "No longer found",
 };
 

@@ -45,7 +45,7 @@ export class ItemView {
     const by = row.reviewer ? `${row.reviewer}, ${row.at.replace("T", " ").replace("Z", " UTC")}` : "";
     const merged = /^Merged into “/.test(row.notes);
     fill(this.head,
-      h("div", { class: "row" }, h("h2", {}, row.label), badge(STATUSES[row.status]), row.gone && badge({ icon: "∅", word: "No longer found", tone: "near" })),
+      h("div", { class: "row" }, h("h2", {}, row.label), badge(STATUSES[row.status]), row.unclear && badge({ icon: "?", word: "Needs clarification", tone: "near" }), row.gone && badge({ icon: "∅", word: "No longer found", tone: "near" })),
       by && h("p", { class: "dim small" }, by),
       h("dl", { class: "fields" }, Object.entries(row.fields).filter(([name, text]) => text && (text !== row.label || name !== "term")).map(([name, text]) => this.field(name, text))),
       row.notes && h("p", { class: "small verbatim" }, h("span", { class: "dim" }, "Note: "), row.notes),

@@ -216,6 +216,7 @@ export class Workbench {
       h("span", { class: "name" }, row.label),
       h("span", { class: "signs" },
         row.fields.verdict && COVERAGE[row.fields.verdict] && badge(COVERAGE[row.fields.verdict]),
+        row.unclear && badge({ icon: "?", word: "needs clarification", tone: "near" }),
         row.conflicts.length > 0 && badge({ icon: "⚠", word: "two texts", tone: "bad" }),
         row.changed.length > 0 && badge({ icon: "↻", word: "changed", tone: "near" }),
         row.twins && badge({ icon: "⇄", word: `${row.twins.length} definitions`, tone: "near" }),
