@@ -58,7 +58,7 @@ def _locate(
     newer, note = "", ""
     if not document_id or store.document(document_id) is None:
         document_id = ""
-        newer = _named(store, collections, row.get("document", ""))
+        newer = _find_newer(store, collections, row.get("document", ""))
         note = _why_missing(store, product, is_newer=bool(newer))
     page = row.get("page")
     return EvidenceOut(
@@ -84,7 +84,7 @@ def _document_of(store: Store, collections: Sequence[str], node_id: str) -> str:
     return ""
 
 
-def _named(store: Store, collections: Sequence[str], name: str) -> str:
+def _find_newer(store: Store, collections: Sequence[str], name: str) -> str:
     """Return the id of the document that has this name now, if there is one."""
     known = {card.name for card in store.collections()}
     rows = [row for one in collections if one in known for row in store.documents(one)]
