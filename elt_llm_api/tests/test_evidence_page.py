@@ -58,7 +58,9 @@ def test_a_row_of_a_workbook_is_from_a_table_and_has_no_picture(browser, served)
     assert "From a table" in statement.inner_text()
     opened.page.locator(".evidence .place", has_text="fees.xlsx").wait_for()
     assert "From a table" in opened.page.inner_text(".evidence header")
-    opened.page.locator(".evidence blockquote mark").wait_for()
+    opened.page.locator(".evidence blockquote .record mark").first.wait_for()
+    names = opened.page.locator(".record th").all_inner_texts()
+    assert "Summer fee" in names
     opened.page.wait_for_load_state("networkidle")
     assert not [url for url in opened.requests if ".jpg" in url]
     opened.leave()
@@ -75,7 +77,7 @@ def test_a_passage_below_a_refusal_is_called_the_nearest(browser, served):
     opened.leave()
 
 
-def test_on_a_phone_all_pages_are_named_and_the_evidence_is_above_the_composer(
+def test_on_a_phone_all_pages_are_named_and_the_evidence_has_the_screen(
     browser, served
 ):
     opened = visit(browser, served, NARROW)
@@ -88,11 +90,12 @@ def test_on_a_phone_all_pages_are_named_and_the_evidence_is_above_the_composer(
     page.get_by_role("button", name="Source 1").click()
     evidence = page.locator(".evidence").bounding_box()
     composer = page.locator(".composer").bounding_box()
-    assert 0 <= evidence["y"] < composer["y"]
-    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
-    evidence = page.locator(".evidence").bounding_box()
+    # The whole screen is the evidence's, and the composer's is below the answer only.
+    assert composer["y"] + composer["height"] <= evidence["y"] + 1
+    assert composer["height"] < NARROW["height"] / 6
+    page.evaluate("scrollTo(0, 0)")
     composer = page.locator(".composer").bounding_box()
-    assert evidence["y"] + evidence["height"] <= composer["y"]
+    assert composer["y"] + composer["height"] <= NARROW["height"] + 1
     opened.leave()
 
 

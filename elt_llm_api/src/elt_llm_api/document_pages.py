@@ -35,6 +35,7 @@ class PageBlock(Wire):
     level: int
     table: int = Field(description="number of the table of a row, else 0")
     cells: list[str] = Field(description="of a row of a table")
+    columns: list[str] = Field(description="the heading above each cell, or empty")
     box: Box | None = Field(description="bounding box of its part on this page")
     confidence: float | None = Field(description="of text recognition")
     doubtful: bool = Field(
@@ -221,6 +222,10 @@ def _show(text: str, block: Block, words: Sequence[Page], number: int) -> PageBl
         level=block.level,
         table=block.table_number,
         cells=[text[cell.start : cell.end] for cell in block.cells],
+        columns=[
+            "" if block.attributes.get("row") == "header" else cell.header
+            for cell in block.cells
+        ],
         box=_enclose(number, boxes) if boxes else None,
         confidence=block.confidence,
         doubtful=block.attributes.get("reading_order") == "doubtful",

@@ -19,8 +19,8 @@ class ProfileNote(NamedTuple):
 
 DEFAULT_NOTE = ProfileNote(
     DEFAULT,
-    "The configuration without a profile.",
-    "Needs what the configuration names; as shipped, nothing.",
+    "Answers with your configuration as it is, without a profile.",
+    "As shipped, it quotes documents and needs no other program.",
 )
 
 

@@ -64,6 +64,25 @@ export const splitAtQuote = (text, quote) => {
   return [text.slice(0, start), text.slice(start, end), text.slice(end)];
 };
 
+// The row of a table that is quoted, by its place if several have the words.
+const findRow = (blocks, evidence) => {
+  const rows = blocks.filter((block) => block.columns.some(Boolean) && splitAtQuote(block.text, evidence.quote));
+  const tops = boxesOf(evidence).map((box) => (box.top + box.bottom) / 2);
+  return rows.find(({ box }) => box && tops.some((top) => box.top <= top && top <= box.bottom)) || rows[0];
+};
+
+// A row as its headings and values below each other: a wide row does not fit beside the text.
+const drawRecord = (row, quote) => {
+  const at = row.cells.findIndex((text) => fold(text).folded.trim() === fold(quote).folded.trim());
+  const first = at < 0 ? row.cells.findIndex((text) => splitAtQuote(text, quote)) : at;
+  const mark = (text, index) => {
+    if (first < 0) return text && splitAtQuote(quote, text) ? h("mark", {}, text) : text;
+    const parts = index === first && splitAtQuote(text, quote);
+    return parts ? [parts[0], h("mark", {}, parts[1]), parts[2]] : text;
+  };
+  return h("table", { class: "record" }, h("tbody", {}, row.cells.map((text, index) => text && h("tr", {}, h("th", { scope: "row" }, row.columns[index]), h("td", { class: "verbatim" }, mark(text, index))))));
+};
+
 const AROUND = 320;
 const shorten = ([before, quote, after]) => [
   before.length > AROUND ? `… ${before.slice(-AROUND).replace(/^\S*\s/, "")}` : before,
@@ -180,6 +199,8 @@ export class EvidencePane {
       }
       if (!number) return;
       const page = await readPage(evidence.document_id, number);
+      const row = page.image ? null : findRow(page.blocks, evidence);
+      if (row && evidence === this.items[this.at]) { fill(quote, drawRecord(row, evidence.quote)); return; }
       const parts = splitAtQuote(page.blocks.filter((block) => block.kind !== "furniture").map((block) => unwrap(block.text)).join("\n\n"), evidence.quote);
       if (!parts || evidence !== this.items[this.at]) return;
       const [before, words, after] = shorten(parts);
