@@ -98,6 +98,7 @@ def test_collections_as_json(
     assert run(elt_llm, ["collections", "--json", *root]) == 0
     (row,) = json.loads(capsys.readouterr().out)["collections"]
     assert (row["name"], row["documents"], row["chunks"]) == ("rules", 1, 300)
+    assert row["files"] == 1
     assert row["generation"] == 1
     assert run(elt_llm, ["collections", "rules", "--json", *root]) == 0
     (document,) = json.loads(capsys.readouterr().out)["documents"]

@@ -108,8 +108,8 @@ def test_the_command_draws_and_checks_its_options(tmp_path):
     assert "1 pages; " in done.output
     with Image.open(png) as image:
         assert max(image.size) == 1600
-    with pytest.raises(UsageError, match="must be used together"):
-        run(str(path), "--page", "1")
+    with pytest.raises(UsageError, match="--png needs a page"):
+        run(str(path), "--png", str(png))
     with pytest.raises(UsageError, match="it has pages 1 to 1"):
         run(str(path), "--page", "2", "--png", str(png))
 
@@ -137,3 +137,21 @@ def test_a_page_on_which_the_file_and_the_layout_disagree_is_marked(tmp_path):
     )
     data = path.read_bytes()
     assert draw_boxes(path, data, document, 1) != draw_boxes(path, data, plain, 1)
+
+
+def test_a_page_is_shown_with_its_whole_text(tmp_path):
+    path = tmp_path / "two.pdf"
+    canvas = canvas_of(path)
+    for text in ("First things are told here.", "Then the second page."):
+        prose(canvas, 700, [text])
+        canvas.showPage()
+    canvas.save()
+    shown = run(str(path), "--page", "2").output
+    assert "page 2" in shown
+    assert "Then the second page." in shown
+    assert "First things" not in shown
+    (record,) = json.loads(run(str(path), "--page", "1", "--json").output)["documents"]
+    assert [page["number"] for page in record["pages"]] == [1]
+    assert {block["page"] for block in record["blocks"]} == {1}
+    with pytest.raises(UsageError, match="has no page 3"):
+        run(str(path), "--page", "3")

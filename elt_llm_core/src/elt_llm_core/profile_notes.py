@@ -20,7 +20,7 @@ class ProfileNote(NamedTuple):
 DEFAULT_NOTE = ProfileNote(
     DEFAULT,
     "Answers with your configuration as it is, without a profile.",
-    "As shipped, it quotes documents and needs no other program.",
+    "Needs no other program, as shipped: it quotes the documents.",
 )
 
 

@@ -307,11 +307,13 @@ def _line(item: "ItemOutcome") -> str:
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--all", "everything", is_flag=True, help="Every block, row and chunk.")
-@click.option("--page", type=click.IntRange(min=1), help="The page to draw.")
+@click.option(
+    "--page", type=click.IntRange(min=1), help="The whole text of this page only."
+)
 @click.option(
     "--png",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Draw what was read on the page into this file.",
+    help="Draw what was read on --page into this file.",
 )
 @click.option(
     "--part", default="", help="Part of a file that contains several documents."
@@ -330,22 +332,26 @@ def inspect(
     """Show what is extracted from a file; store nothing.
 
     Sections, blocks with their places, tables with their cells, figures, running heads,
-    warnings, and the chunks as configured. With --png, the page with all boxes.
+    warnings, and the chunks as configured. With --page, the text of the page; with
+    --png too, a picture of it with all boxes.
     """
     from elt_llm_core.errors import UsageError
     from elt_llm_core.files.atomic import write_atomic
     from elt_llm_ingest.chunking import Chunking
     from elt_llm_ingest.discovery import read_bytes
-    from elt_llm_ingest.inspecting.inspection import inspection_record, render_view
+    from elt_llm_ingest.inspecting.inspection import (
+        inspection_record,
+        keep_page,
+        render_page,
+        render_view,
+    )
     from elt_llm_ingest.inspecting.picture import draw_boxes
     from elt_llm_ingest.limits import limits_of
     from elt_llm_ingest.sandbox.client import ReadingProcess
     from elt_llm_ingest.sandbox.passwords import load_passwords
 
-    if bool(page) != bool(png):
-        raise UsageError(
-            "--page and --png must be used together", "pass both or neither"
-        )
+    if png and not page:
+        raise UsageError("--png needs a page", "name it: --page 1")
     data, part = read_bytes(file), options["part"]
     passwords = load_passwords(ctx.config, ask_passwords(options["password"]))
     with ReadingProcess(limits_of(ctx.config), passwords) as reading:
@@ -363,7 +369,12 @@ def inspect(
         inspection_record(document, loader, chunking.cut(document))
         for document in wanted
     ]
-    ctx.emit(
-        {"file": file.name, "documents": found},
-        lambda: "\n\n".join(render_view(one, everything=everything) for one in found),
+    if page is not None and png is None:
+        found = [keep_page(one, page, file.name) for one in found]
+    views = (
+        render_view(one, everything=everything)
+        if page is None or png is not None
+        else render_page(one, page)
+        for one in found
     )
+    ctx.emit({"file": file.name, "documents": found}, lambda: "\n\n".join(views))

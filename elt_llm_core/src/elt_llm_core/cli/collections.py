@@ -27,7 +27,12 @@ def collections(ctx: CommandContext, name: str | None, *, check: bool) -> None:
         return
     index = _opened_index if check else _told_index
     rows = [
-        {**card.model_dump(mode="json"), **index(ctx, card.name)}
+        {
+            **card.model_dump(mode="json"),
+            # One file may be several documents: the elements of a model, its relations.
+            "files": len({row.uri for row in ctx.store.documents(card.name)}),
+            **index(ctx, card.name),
+        }
         for card in ctx.store.collections()
     ]
 
@@ -35,9 +40,17 @@ def collections(ctx: CommandContext, name: str | None, *, check: bool) -> None:
         if not rows:
             lines = "No collections yet. Add one: "
             return lines + ctx.hint("elt-llm ingest PATH --collection NAME")
-        header = ("collection", "documents", "chunks", "index", "embedder", "title")
-        keys = ("name", "documents", "chunks", "generation", "embedder", "title")
-        table = text_table(header, [[str(r[key]) for key in keys] for r in rows])
+        columns = {
+            "name": "collection",
+            "files": "files",
+            "documents": "documents",
+            "chunks": "chunks",
+            "generation": "index",
+            "embedder": "embedder",
+            "title": "title",
+        }
+        cells = [[str(row[key]) for key in columns] for row in rows]
+        table = text_table(tuple(columns.values()), cells)
         problems = [f"{r['name']}: {r['problem']}" for r in rows if r["problem"]]
         return "\n".join([table, *problems])
 

@@ -9,6 +9,7 @@ from llama_index.core.schema import TextNode
 from elt_llm_core import provenance
 from elt_llm_core.cli.terminal import escape_line
 from elt_llm_core.document import Block, BlockKind, ParsedDocument
+from elt_llm_core.errors import UsageError
 from elt_llm_core.results import Box
 from elt_llm_ingest.page_warnings import merge_page_warnings
 from elt_llm_ingest.readers.text_builder import one_line
@@ -123,6 +124,52 @@ def _chunk(node: TextNode) -> dict[str, Any]:
 
 def _dump_boxes(boxes: Iterable[Box]) -> list[dict[str, Any]]:
     return [box.model_dump(mode="json") for box in boxes]
+
+
+_PARTS_OF_PAGES = ("sections", "blocks", "tables", "figures", "furniture", "chunks")
+
+
+def keep_page(record: dict[str, Any], page: int, file: str) -> dict[str, Any]:
+    """Return a record with only what is on one page.
+
+    Args:
+        record: What `inspection_record` returned.
+        page: The number of the page.
+        file: The name of the file, for the error.
+
+    Raises:
+        UsageError: If the document has pages, but not this one.
+    """
+    numbers = [one["number"] for one in record["pages"]]
+    if page not in numbers:
+        known = f"{numbers[0]} to {numbers[-1]}" if numbers else "none"
+        raise UsageError(f"{file} has no page {page}", f"its pages: {known}")
+    kept = {
+        part: [one for one in record[part] if _is_on(one, page)]
+        for part in _PARTS_OF_PAGES
+    }
+    pages = [one for one in record["pages"] if one["number"] == page]
+    return {**record, **kept, "pages": pages}
+
+
+def _is_on(part: dict[str, Any], page: int) -> bool:
+    first = part.get("page")
+    return first is not None and first <= page <= (part.get("end_page") or first)
+
+
+def render_page(record: dict[str, Any], page: int) -> str:
+    """Format the whole text of a page for people, block by block.
+
+    Args:
+        record: What `keep_page` returned.
+        page: The number of the page.
+    """
+    head = f"{escape_line(record['title'])}, page {page}"
+    texts = [
+        "\n".join(map(escape_line, block["text"].splitlines()))
+        for block in record["blocks"]
+    ]
+    return "\n\n".join([head, *(texts or ["No text was read on this page."])])
 
 
 def render_view(found: dict[str, Any], *, everything: bool = False) -> str:
