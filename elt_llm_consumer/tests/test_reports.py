@@ -101,6 +101,33 @@ def test_without_a_model_sections_are_sentences_of_the_documents(context, models
     assert "Ground Lease: Which colour has the roof?" in text.gaps
 
 
+def test_a_question_whose_nearest_sentences_are_in_the_section_is_not_missing(
+    context, models
+):
+    template = """\
+title: Leases <b>& more
+sections:
+  - heading: Ground Lease
+    guidance: |
+      How often does a Ground Lease expire?
+      Which colour has the roof?
+"""
+    _, text = write(context, models, template_text=template)
+    (lease,) = text.sections
+    assert any("expires at the end" in one.text for one in lease.statements)
+    assert {gap.text: gap.uncertain for gap in lease.gaps} == {
+        "How often does a Ground Lease expire?": True,
+        "Which colour has the roof?": False,
+    }
+    assert text.gaps == (
+        (
+            "Ground Lease: How often does a Ground Lease expire? (no sure answer; the "
+            "nearest sentences are in the section)"
+        ),
+        "Ground Lease: Which colour has the roof?",
+    )
+
+
 def test_sources_are_numbered_over_the_whole_report(context, models):
     _, text = write(context, models)
     order = [

@@ -34,6 +34,17 @@ class DataGap(Record):
     closed: bool = Field(
         default=False, description="a further search was needed to answer it"
     )
+    uncertain: bool = Field(
+        default=False,
+        description="no answer is sure, but the section has sentences of the nearest "
+        "passages",
+    )
+
+    @property
+    def label(self) -> str:
+        """The text, and that the section may answer it if it may."""
+        unsure = " (no sure answer; the nearest sentences are in the section)"
+        return f"{self.text}{unsure}" if self.uncertain else self.text
 
 
 class SectionStatement(Record):

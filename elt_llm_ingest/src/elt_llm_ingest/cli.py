@@ -365,16 +365,16 @@ def inspect(
         write_atomic(png, draw_boxes(file, data, shown_one, page, tried))
     chunking = Chunking(ctx.config, ctx.models)
     wanted = [chosen] if part and chosen else documents
-    found = [
+    records = [
         inspection_record(document, loader, chunking.cut(document))
         for document in wanted
     ]
     if page is not None and png is None:
-        found = [keep_page(one, page, file.name) for one in found]
+        records = [keep_page(one, page, file.name) for one in records]
     views = (
         render_view(one, everything=everything)
         if page is None or png is not None
         else render_page(one, page)
-        for one in found
+        for one in records
     )
-    ctx.emit({"file": file.name, "documents": found}, lambda: "\n\n".join(views))
+    ctx.emit({"file": file.name, "documents": records}, lambda: "\n\n".join(views))

@@ -47,7 +47,7 @@ def assemble_text(sections: Sequence[WrittenSection], **fields: Any) -> WrittenT
         for key, citations in cited.items()
     )
     gaps = tuple(
-        f"{section.heading}: {gap.text}"
+        f"{section.heading}: {gap.label}"
         for section in numbered
         for gap in section.gaps
         if not gap.closed

@@ -15,6 +15,7 @@ from pydantic import BaseModel, Field
 
 from elt_llm_core.errors import ModelError
 from elt_llm_core.jobs import JobContext
+from elt_llm_core.language.tokens import tokenize
 from elt_llm_core.records import Record
 from elt_llm_core.results import (
     Degradation,
@@ -221,18 +222,22 @@ class PartWriter:
 
     def _by_extracts(self, part: PartRequest) -> "_Draft":
         """Return answers to the guidance, then sentences about the heading."""
-        draft, missing = _Draft(), []
+        draft, missing = _Draft(), {}
         for requirement in () if part.passages else part.requirements:
             result = self._ask(part, requirement, **_with("extractive"))
             if not draft.take(result):
-                missing.append(requirement)
+                missing[requirement] = [one.quote for one in result.nearest]
         options = {
             "most": part.excerpts,
             "each": max(3, part.excerpts // 4),
             "about": part.subject or part.heading,
         }
         draft.take(self._ask(part, part.question, **_with("excerpts", options)))
-        draft.note_gaps(missing)
+        for requirement, nearest in missing.items():
+            # Every sentence of a section has the words of its heading.
+            wanted = _words_of(requirement) - _words_of(part.subject or part.heading)
+            uncertain = draft.may_answer(wanted, nearest)
+            draft.note_gaps([requirement], uncertain=uncertain)
         return draft
 
     def _close_gaps(self, part: PartRequest, draft: "_Draft") -> None:
@@ -332,7 +337,25 @@ class _Draft:
         self.note_gaps([gap or "what its guidance asks for"])
         return True
 
-    def note_gaps(self, texts: Iterable[str]) -> None:
+    def note_gaps(self, texts: Iterable[str], *, uncertain: bool = False) -> None:
         """Add gaps, each once."""
         for text in texts:
-            self.gaps.setdefault(text, DataGap(text=text))
+            self.gaps.setdefault(text, DataGap(text=text, uncertain=uncertain))
+
+    def may_answer(self, wanted: frozenset[str], passages: Iterable[str]) -> bool:
+        """Return whether a statement from some passages has half of some words."""
+        texts = [" ".join(text.split()) for text in passages]
+        return any(
+            bool(wanted) and 2 * len(wanted & _words_of(one.text)) >= len(wanted)
+            for one in self.statements.values()
+            if any(
+                " ".join(citation.quote.split()) in text
+                for citation in one.citations
+                for text in texts
+            )
+        )
+
+
+def _words_of(text: str) -> frozenset[str]:
+    """Return the stems of a text without function words."""
+    return frozenset(tokenize([text])[0])

@@ -31,7 +31,7 @@ const renderSection = (section, isWhole, show) => {
     !isWhole && h(`h${Math.min(6, section.level + 2)}`, {}, section.heading),
     section.statements.length > 0 ? renderStatements(section.statements, (cited) => show(cited[0]), body) : h("p", { class: "dim" }, NO_DATA),
     STATES[section.state] && h("div", { class: section.state === "failed" ? "note bad small" : "note small" }, STATES[section.state],
-      open.length > 0 && h("ul", { class: "dots" }, open.map((gap) => h("li", { class: "verbatim" }, gap.text)))),
+      open.length > 0 && h("ul", { class: "dots" }, open.map((gap) => h("li", { class: "verbatim" }, gap.uncertain ? `${gap.text} (no sure answer; the nearest sentences are above)` : gap.text)))),
     section.removed.length > 0 && renderRemoved(section.removed),
     section.degradations.length > 0 && renderNotes(section.degradations));
 };
