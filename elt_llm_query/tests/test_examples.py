@@ -3,12 +3,14 @@
 from contextlib import closing
 
 import pytest
+from llama_index.core.schema import TextNode
 
 from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.errors import CollectionNotFoundError
 from elt_llm_core.models.factory import build_models
 from elt_llm_core.store import Collection, Store
 from elt_llm_query import example_questions, query_collections
+from elt_llm_query.examples import _headings
 from query_world import CONTENT, fill
 
 
@@ -30,6 +32,22 @@ def test_examples_ask_for_terms_and_sections(store):
     headings = {"Periods", "Overdue", "Membership", "Reading room", "Group rooms"}
     assert any(f"What does \u201c{one}\u201d say?" in found for one in headings)
     assert example_questions(store, []) == ()
+
+
+def node(text, section, kind="prose"):
+    return TextNode(text=text, metadata={"section": section, "kind": kind})
+
+
+def test_headings_of_tables_and_words_of_other_sections_are_no_examples():
+    nodes = [
+        node("Arrears are sums that are overdue.", "4 Bills > 4.6 Arrears"),
+        node("They are billed in arrears.", "4 Bills > 4.2 Billing"),
+        node("Meters are read twice a year.", "3 Meters > 3.3 Dial readings"),
+        node("Applications", "Applications"),
+        node("A1 TideBook", "Applications", "table_row"),
+        node("A2 CraneLog", "Applications", "table_row"),
+    ]
+    assert _headings(nodes) == ["Billing", "Dial readings"]
 
 
 def test_most_examples_are_answered(store):

@@ -1,7 +1,7 @@
 """Example questions, made from a collection's own terms and headings."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING
@@ -25,6 +25,7 @@ _NOT_A_NAME = re.compile(
     r"\b(?:this|that|these|which|it|what|who|by|the|as|in|for|not|no|if|is|are)\b",
     re.IGNORECASE,
 )
+_NOT_PROSE = frozenset({"fact_sheet", "relationship", "table", "table_row"})
 _DULL = re.compile(r"\b(?:contents?|table|definitions?|introduction|index|general)\b")
 _NUMBER = re.compile(
     r"^(?:(?:chapter|section|part|article|rule|annex)\s+\w{1,5}"
@@ -80,15 +81,38 @@ def _terms(nodes: Sequence["TextNode"]) -> list[str]:
 
 
 def _headings(nodes: Sequence["TextNode"]) -> list[str]:
-    """Return the innermost headings of prose without numbers, by number of chunks."""
-    sections = (
-        _NUMBER.sub("", str(node.metadata["section"]).rpartition(" > ")[2]).strip()
-        for node in nodes
-        # A single table row does not represent the section.
-        if node.metadata.get("kind") not in {"fact_sheet", "relationship", "table_row"}
+    """Return the innermost headings of prose without numbers, by number of chunks.
+
+    Only those whose words no other section has: an answer may quote that one instead.
+    """
+    prose = [node for node in nodes if node.metadata.get("kind") not in _NOT_PROSE]
+    counts = Counter(
+        one for node in prose if _is_name(one := _heading(node)) and not _is_dull(one)
     )
-    counts = Counter(one for one in sections if _is_name(one) and not _is_dull(one))
-    return sorted(counts, key=lambda one: -counts[one])
+    rows = Counter(
+        _heading(node) for node in nodes if node.metadata.get("kind") == "table_row"
+    )
+    texts: dict[str, set[str]] = defaultdict(set)
+    for node in nodes:
+        texts[_heading(node)].add(node.text.casefold())
+    return [
+        one
+        for one in sorted(counts, key=lambda one: -counts[one])
+        # Some rows of a table do not say what a section is about.
+        if rows[one] <= counts[one]
+        and not any(
+            one.casefold() in text
+            for other, own in texts.items()
+            for text in own
+            if other != one
+        )
+    ]
+
+
+def _heading(node: "TextNode") -> str:
+    """Return the innermost heading above a chunk, without its number."""
+    innermost = str(node.metadata.get("section", "")).rpartition(" > ")[2]
+    return _NUMBER.sub("", innermost).strip()
 
 
 def _sheets(nodes: Sequence["TextNode"]) -> list[str]:
