@@ -67,6 +67,29 @@ def test_the_drawing_and_the_list_show_the_same_elements(visit):
     visit.shot("model")
 
 
+def test_labels_in_the_drawing_cover_no_box(visit):
+    page = visit.page
+    page.get_by_role("status").filter(has_text="100 elements · 15 lines").wait_for()
+    covering = page.evaluate(
+        f"""() => {{
+            const graph = {GRAPH};
+            const boxes = graph.nodes().difference('.group')
+                .map((node) => node.boundingBox({{ includeLabels: false }}));
+            const shown = graph.edges().filter((edge) => edge.data('shownFrom'));
+            const under = shown.filter((edge) => {{
+                const [from, to] = [edge.sourceEndpoint(), edge.targetEndpoint()];
+                const part = 16 / Math.hypot(to.x - from.x, to.y - from.y);
+                const at = {{ x: from.x + (to.x - from.x) * part,
+                    y: from.y + (to.y - from.y) * part }};
+                return boxes.some((b) => b.x1 < at.x && at.x < b.x2
+                    && b.y1 < at.y && at.y < b.y2);
+            }});
+            return [shown.length > 0, under.length];
+        }}"""
+    )
+    assert covering == [True, 0]
+
+
 def test_everything_is_reached_by_keys(visit):
     page = visit.page
     page.keyboard.press("/")

@@ -232,6 +232,36 @@ def test_a_part_of_a_model_is_drawn():
         draw_diagram(graph, DiagramScope(domain="NONE"))
 
 
+def test_labels_cover_no_box_and_no_other_label():
+    names = [f"Thing {n}" for n in range(6)]
+    pairs = [(0, 1), (1, 0), (0, 2), (1, 2), (3, 5), (0, 5), (4, 1)]
+    model = EnterpriseModel(
+        name="m", source_file="m", format="drawio",
+        elements=tuple(element(n, n) for n in names),
+        relations=tuple(
+            relation(f"r{n}", names[a], names[b], name="is served by",
+                     at_source="1..1", at_target="0..*")
+            for n, (a, b) in enumerate(pairs)
+        ),
+    )  # fmt: skip
+    diagram = draw_diagram(graph_of(model))
+    root = ElementTree.fromstring(svg_text(diagram), forbid_dtd=True)
+    labels = [
+        (float(e.get("x")), float(e.get("y")) - 3.5, len(e.text))
+        for e in root.iter()
+        if e.get("font-size") == "10" and e.text
+    ]
+    assert len(labels) == 3 * len(pairs)
+    areas = [(x - n * 2.7, y - 5, x + n * 2.7, y + 5) for x, y, n in labels]
+    boxes = [(n.x, n.y, n.x + n.width, n.y + n.height) for n in diagram.nodes]
+    for index, area in enumerate(areas):
+        for left, top, right, bottom in (*boxes, *areas[:index]):
+            assert not (
+                area[0] < right and left < area[2] and area[1] < bottom
+                and top < area[3]
+            ), labels[index]  # fmt: skip
+
+
 def test_names_cannot_leave_their_place_in_a_picture():
     evil = '"]; click n0 "javascript:x"<script>alert(1)</script>\x07'
     model = EnterpriseModel(

@@ -15,6 +15,9 @@ from elt_llm_core.records import Record
 # In pixels. A box holds two lines of about twenty letters at 12 px.
 BOX_WIDTH, BOX_HEIGHT = 160, 48
 GAP, HEADER = 24, 32
+# Between boxes the names of lines stand: "is priced with" has 70 px, and a count at
+# each end of a line downwards 12 px.
+COLUMN_GAP, ROW_GAP = 72, 48
 WIDE = 1.5  # aspect ratio of the diagram, as of screens
 
 
@@ -158,8 +161,8 @@ class _Block(NamedTuple):
     def size(self) -> tuple[int, int]:
         rows = math.ceil(len(self.inner) / self.columns)
         return (
-            self.columns * (BOX_WIDTH + GAP) + GAP,
-            rows * (BOX_HEIGHT + GAP) + GAP + HEADER,
+            self.columns * (BOX_WIDTH + COLUMN_GAP) - COLUMN_GAP + 2 * GAP,
+            max(0, rows * (BOX_HEIGHT + ROW_GAP) - ROW_GAP) + 2 * GAP + HEADER,
         )
 
 
@@ -207,8 +210,8 @@ def _block_nodes(block: _Block, left: int, top: int) -> list[DiagramNode]:
     for number, element in enumerate(block.inner):
         row, column = divmod(number, block.columns)
         corner = (
-            left + GAP + column * (BOX_WIDTH + GAP),
-            top + HEADER + GAP + row * (BOX_HEIGHT + GAP),
+            left + GAP + column * (BOX_WIDTH + COLUMN_GAP),
+            top + HEADER + GAP + row * (BOX_HEIGHT + ROW_GAP),
         )
         place = (*corner, BOX_WIDTH, BOX_HEIGHT)
         nodes.append(_node(element, head.id if head else "", place))

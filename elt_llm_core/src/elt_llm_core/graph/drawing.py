@@ -3,7 +3,8 @@
 import hashlib
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from elt_llm_core.graph.diagram import DiagramEdge, DiagramNode, ModelDiagram
@@ -83,7 +84,7 @@ def svg_text(diagram: ModelDiagram) -> str:
         *(_svg_group(n) for n in diagram.nodes if n.is_group),
         *(_svg_edge(edge, places) for edge in diagram.edges),
         *(_svg_box(n) for n in diagram.nodes if not n.is_group),
-        *(part for edge in diagram.edges for part in _svg_labels(edge, places)),
+        *_svg_labels(diagram),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
@@ -174,19 +175,81 @@ def _svg_edge(edge: DiagramEdge, places: Mapping[str, DiagramNode]) -> str:
     return f'<path d="{line}" fill="none" stroke="#4b5563"{head}/>'
 
 
-def _svg_labels(edge: DiagramEdge, places: Mapping[str, DiagramNode]) -> Iterator[str]:
-    """Return the name at the middle of the line, the counts near its ends."""
-    (x1, y1), (x2, y2) = _ends(edge, places)
-    at: Callable[[float], Point] = lambda t: (x1 + (x2 - x1) * t, y1 + (y2 - y1) * t)  # noqa: E731
-    for text, part in (
-        (edge.label, 0.5),
-        (edge.source_cardinality, 0.12),
-        (edge.target_cardinality, 0.88),
-    ):
-        if text and edge.source != edge.target:
-            x, y = at(part)
-            yield (
-                f'<text x="{x:.1f}" y="{y - 3:.1f}" text-anchor="middle" '
-                'font-size="10" fill="#374151" stroke="#ffffff" stroke-width="3" '
-                f'paint-order="stroke">{_text(text)}</text>'
-            )
+# Places on a line, as parts of its length: of its name, and of the count at an end.
+_NAME_AT = sorted((n / 20 for n in range(1, 20)), key=lambda t: abs(t - 0.5))
+_COUNT_AT = (0.12, 0.06, 0.18, 0.24, 0.3, 0.36)
+_BESIDE = (0, -12, 12, -24, 24)  # pixels above and below the line, where it is full
+_LETTER, _HEIGHT = 5.4, 11.0  # of a label of 10 px, in pixels; measured in a browser
+
+
+class _Area(NamedTuple):
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def overlaps(self, other: "_Area") -> bool:
+        return (
+            self.left < other.right
+            and other.left < self.right
+            and self.top < other.bottom
+            and other.top < self.bottom
+        )
+
+
+def _svg_labels(diagram: ModelDiagram) -> Iterator[str]:
+    """Return the names of lines and the counts at their ends.
+
+    Each is moved along and beside its line to where it covers no box and no other
+    label, or to where it covers the least, so that nothing is lost.
+    """
+    places = {node.id: node for node in diagram.nodes}
+    taken: list[_Area] = []
+    boxes = [
+        _Area(node.x, node.y, node.x + node.width, node.y + node.height)
+        for node in diagram.nodes
+        if not node.is_group
+    ]
+    for edge in diagram.edges:
+        if edge.source == edge.target:
+            continue
+        (x1, y1), (x2, y2) = _ends(edge, places)
+        for text, parts in (
+            (edge.label, _NAME_AT),
+            (edge.source_cardinality, _COUNT_AT),
+            (edge.target_cardinality, [1 - part for part in _COUNT_AT]),
+        ):
+            if not text:
+                continue
+            points = [
+                (x1 + (x2 - x1) * t, y1 + (y2 - y1) * t + beside)
+                for beside in _BESIDE
+                for t in parts
+            ]
+            areas = [_label_area(text, point) for point in points]
+            covered = [
+                (_count_overlaps(area, boxes), _count_overlaps(area, taken))
+                for area in areas
+            ]
+            chosen = covered.index(min(covered))
+            taken.append(areas[chosen])
+            yield _svg_label(text, points[chosen])
+
+
+def _count_overlaps(area: _Area, others: Iterable[_Area]) -> int:
+    return sum(area.overlaps(other) for other in others)
+
+
+def _label_area(text: str, point: Point) -> _Area:
+    x, y = point
+    half = len(text) * _LETTER / 2
+    return _Area(x - half, y - _HEIGHT / 2, x + half, y + _HEIGHT / 2)
+
+
+def _svg_label(text: str, point: Point) -> str:
+    x, y = point
+    return (
+        f'<text x="{x:.1f}" y="{y + 3.5:.1f}" text-anchor="middle" '
+        'font-size="10" fill="#374151" stroke="#ffffff" stroke-width="3" '
+        f'paint-order="stroke">{_text(text)}</text>'
+    )

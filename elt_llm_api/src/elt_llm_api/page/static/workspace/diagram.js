@@ -11,6 +11,7 @@ if (!document.getElementById(STYLE_ID)) document.head.append(h("meta", { id: STY
 cytoscape.warnings(false);
 
 const MARGIN = 24; // pixels around the whole
+const [LETTER, LINE, END] = [5.6, 13, 16]; // pixels of a label: a letter, its height, from the end of a line
 const READABLE = 0.9; // zoom at which names can be read
 
 const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -19,10 +20,10 @@ const NONE = { none: ["none", "none"], forward: ["none", "triangle"], backward: 
 const style = () => [
   { selector: "node", style: { shape: "round-rectangle", width: "data(width)", height: "data(height)", "background-color": token("--card"), "border-width": 1, "border-color": token("--dim"), label: "data(name)", color: token("--ink"), "font-size": 12, "text-valign": "center", "text-wrap": "wrap", "text-max-width": 148, "font-family": token("--font") } },
   { selector: "node.group", style: { "background-color": token("--ground"), "border-color": token("--line"), "text-valign": "top", "text-margin-y": 20, "font-weight": "bold", "font-size": 14, "z-compound-depth": "bottom" } },
-  { selector: "edge", style: { width: 1.2, "line-color": token("--dim"), "curve-style": "bezier", "target-arrow-color": token("--dim"), "source-arrow-color": token("--dim"), "source-arrow-shape": "data(tail)", "target-arrow-shape": "data(head)", label: "data(label)", "source-label": "data(from)", "target-label": "data(to)", "source-text-offset": 16, "target-text-offset": 16, "font-size": 10, color: token("--dim"), "text-background-color": token("--card"), "text-background-opacity": 0.85, "text-background-padding": 2, "min-zoomed-font-size": 7 } },
+  { selector: "edge", style: { width: 1.2, "line-color": token("--dim"), "curve-style": "bezier", "target-arrow-color": token("--dim"), "source-arrow-color": token("--dim"), "source-arrow-shape": "data(tail)", "target-arrow-shape": "data(head)", label: "data(shownLabel)", "source-label": "data(shownFrom)", "target-label": "data(shownTo)", "source-text-offset": 16, "target-text-offset": 16, "font-size": 10, color: token("--dim"), "text-background-color": token("--card"), "text-background-opacity": 0.85, "text-background-padding": 2, "min-zoomed-font-size": 7 } },
   { selector: ".faint", style: { opacity: 0.18 } },
   { selector: ".near", style: { "border-color": token("--accent"), "border-width": 2 } },
-  { selector: "edge.near", style: { width: 2.5, "line-color": token("--accent"), "target-arrow-color": token("--accent"), "source-arrow-color": token("--accent") } },
+  { selector: "edge.near", style: { label: "data(label)", "source-label": "data(from)", "target-label": "data(to)", width: 2.5, "line-color": token("--accent"), "target-arrow-color": token("--accent"), "source-arrow-color": token("--accent") } },
   { selector: "node.chosen", style: { "border-color": token("--accent"), "border-width": 4, "font-weight": "bold" } },
   { selector: ".hidden", style: { display: "none" } },
 ];
@@ -48,7 +49,7 @@ export class Diagram {
       })),
       ...edges.map((edge) => {
         const [tail, head] = NONE[edge.direction] || NONE.none;
-        return { group: "edges", data: { id: `edge ${edge.id}`, source: edge.source, target: edge.target, label: edge.label, from: edge.source_cardinality, to: edge.target_cardinality, tail, head } };
+        return { group: "edges", data: { id: `edge ${edge.id}`, source: edge.source, target: edge.target, label: edge.label, from: edge.source_cardinality, to: edge.target_cardinality, shownLabel: "", shownFrom: "", shownTo: "", tail, head } };
       }),
     ];
     // Boxes of domains are laid out by the server, hence no compound nodes; they lie below.
@@ -58,7 +59,28 @@ export class Diagram {
     this.graph.nodes().difference(".group").style("z-index", 2);
     this.graph.edges().style("z-index", 1);
     this.graph.elements().style("z-index-compare", "manual");
+    this.chooseLabels();
     this.graph.on("tap", "node", (event) => this.onchoose(event.target.id()));
+  }
+
+  // The labels that cover no box and no other label; a chosen element shows all of its own.
+  chooseLabels() {
+    const taken = this.graph.nodes().difference(".group").map((node) => node.boundingBox({ includeLabels: false }));
+    const isFree = (area) => !taken.some((one) => area.x1 < one.x2 && one.x1 < area.x2 && area.y1 < one.y2 && one.y1 < area.y2);
+    const take = (text, { x, y }) => {
+      const half = (text.length * LETTER) / 2;
+      const area = { x1: x - half, x2: x + half, y1: y - LINE / 2, y2: y + LINE / 2 };
+      if (!text || !isFree(area)) return "";
+      taken.push(area);
+      return text;
+    };
+    this.graph.batch(() => this.graph.edges().forEach((edge) => {
+      if (edge.isLoop()) return;
+      const [start, end] = [edge.sourceEndpoint(), edge.targetEndpoint()];
+      const length = Math.hypot(end.x - start.x, end.y - start.y) || 1;
+      const near = (from, to) => ({ x: from.x + ((to.x - from.x) * END) / length, y: from.y + ((to.y - from.y) * END) / length });
+      edge.data({ shownLabel: take(edge.data("label"), edge.midpoint()), shownFrom: take(edge.data("from"), near(start, end)), shownTo: take(edge.data("to"), near(end, start)) });
+    }));
   }
 
   dress() { this.graph?.style(style()); }
