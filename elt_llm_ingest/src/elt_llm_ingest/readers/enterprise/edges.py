@@ -62,10 +62,6 @@ class _Labels:
     roles: dict[bool, str] = field(default_factory=dict)
 
 
-END = "end"  # in the style of an edge; the other one is "start"
-SPECIALIZATION = "Specialization"  # as ArchiMate calls the generalisation of UML
-
-
 @dataclass(frozen=True)
 class EdgeReading:
     """An edge between two shapes that are elements."""
