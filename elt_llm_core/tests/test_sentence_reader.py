@@ -21,6 +21,7 @@ from elt_llm_core.models.sentence_reader import (
     join_pair,
     read_context,
     shared_reader,
+    trained_arrays,
     without_number,
 )
 from elt_llm_core.models.weights import default_cache_dir, shipped_weights
@@ -115,6 +116,13 @@ def test_only_the_upper_layers_differ_from_the_embedder():
     assert {name[0] for name in changed} == {"2", "3", "4", "5"}
     matrices = ("qkv", "o", "i", "p")
     assert changed >= {f"{n}.{part}.weight" for n in range(2, 6) for part in matrices}
+
+
+def test_a_trained_layer_is_taken_whole():
+    arrays = trained_arrays()
+    del arrays["3.q.scale"]
+    with pytest.raises(KeyError, match=r"3\.q\.scale"):
+        build_graph(shipped_weights(), arrays)
 
 
 def test_changed_weights_are_refused(monkeypatch, tmp_path):

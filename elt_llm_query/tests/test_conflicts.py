@@ -105,6 +105,9 @@ HANDBOOK = [
     ("Paint", "Paint must dry for six hours before a second coat."),
     ("Swimming", "Children under ten may not swim alone."),
     ("Parking", "Parking is free on Sundays."),
+    ("Workshop", "Visitors are allowed in the workshop until noon."),
+    ("Lift", "The lift stops at 9:30."),
+    ("Invoices", "Invoices are kept for at least 5 years."),
 ]
 PROCEDURE = [
     ("A", "Towards the road, fences have a height of at most 1.5 metres."),
@@ -114,6 +117,9 @@ PROCEDURE = [
     ("E", "Varnish must dry for eight hours."),
     ("F", "Children over twelve may swim alone."),
     ("G", "Parking is not free on Saturdays."),
+    ("H", "The workshop allows visitors who do not touch the machines."),
+    ("I", "Nobody is carried after the lift stops at 09:30."),
+    ("J", "The office keeps each invoice for at most 10 years."),
 ]
 
 
@@ -158,6 +164,9 @@ def test_another_document_that_answers_otherwise_in_other_words_is_reported(
         "May children under ten swim alone?",  # of another age
         "Is parking free on Sundays?",  # of another day
         "Who inspects the boiler?",  # asks for no value
+        "Are visitors allowed in the workshop?",  # a condition says "not"
+        "When does the lift stop?",  # the same time
+        "How long are invoices kept?",  # both are true
     ],
 )
 def test_a_like_sentence_about_another_thing_is_not_reported(two_documents, question):

@@ -7,6 +7,7 @@ docs/explanation/measurements/answers.md).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ def layer_names(names: Sequence[str], layer: int) -> Iterator[tuple[str, str]]:
         yield f"{part}.bias", f"{inside}.{place}.bias"
 
 
-def build_graph(shipped: bytes, trained: Arrays | None = None) -> bytes:
+def build_graph(shipped: bytes, trained: Arrays = MappingProxyType({})) -> bytes:
     """Return the network as an ONNX file in float32.
 
     Its inputs are `input_ids` and `token_type_ids`, shape (1, n); its output is the
@@ -60,7 +61,10 @@ def build_graph(shipped: bytes, trained: Arrays | None = None) -> bytes:
     Args:
         shipped: The shipped ONNX file, whose weights it gets.
         trained: Arrays that replace those of the shipped file, named by layer
-            ("2.q.weight").
+            ("2.q.weight"); all of a layer, or none.
+
+    Raises:
+        KeyError: If an array of a trained layer is missing.
     """
     import onnx  # noqa: PLC0415 - only where nothing is cached
 
@@ -71,10 +75,10 @@ def build_graph(shipped: bytes, trained: Arrays | None = None) -> bytes:
     graph = _Graph()
     state = _embed(graph, arrays)
     for layer in range(LAYERS):
-        ours = {
-            name: (trained or {}).get(f"{layer}.{name}", arrays[place])
-            for name, place in layer_names(list(arrays), layer)
-        }
+        places = dict(layer_names(list(arrays), layer))
+        ours = {name: arrays[place] for name, place in places.items()}
+        if any(name.startswith(f"{layer}.") for name in trained):
+            ours = {name: trained[f"{layer}.{name}"] for name in places}
         state = _add_layer(graph, f"{layer}.", ours, state)
     return graph.serialise(state)
 

@@ -35,7 +35,7 @@ QUESTION, CONTEXT, SENTENCE = 48, 56, 96  # tokens that are read of each
 CLS, SEP = 101, 102  # of BERT's vocabulary
 # Scores that are kept: those of the last fifty questions or so.
 KEPT_SCORES = 1024
-HEADS = ("rank.weight", "rank.bias", "tok.weight", "tok.bias", "none", "mix")
+HEAD_ARRAYS = ("rank.weight", "rank.bias", "tok.weight", "tok.bias", "none", "mix")
 
 _NUMBER = re.compile(
     r"^[\s\u2022\u2013*-]*(?:\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})\)\s+"
@@ -65,7 +65,7 @@ class SentenceReader:
         self._threads = threads or available_cores()
         self._tokenizer = load_tokenizer()
         self._session = open_session(make_once(folder, PREFIX, build_reader))
-        self._heads = trained_arrays(HEADS)
+        self._heads = trained_arrays(HEAD_ARRAYS)
         self._kept: dict[tuple[str, ReadSentence], float] = {}
         self._lock = Lock()
 

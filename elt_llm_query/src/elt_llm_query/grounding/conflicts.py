@@ -98,12 +98,11 @@ def find_conflicts(
                     statement=statement.text, reason=reason, quotes=quotes
                 )
                 conflicts.setdefault(places, conflict)
-    if status in _ANSWERED:
-        for rival in rivals:
-            places = frozenset((c.node_id, c.start) for c in rival.claims)
-            against = _conflict_with(rival, statements, sources, locate)
-            if against is not None:
-                conflicts.setdefault(places, against)
+    for rival in rivals if status in _ANSWERED else ():
+        places = frozenset((c.node_id, c.start) for c in rival.claims)
+        against = _conflict_with(rival, statements, sources, locate)
+        if against is not None:
+            conflicts.setdefault(places, against)
     return tuple(conflicts.values())[:MOST]
 
 
@@ -113,7 +112,7 @@ def _conflict_with(
     sources: Sequence[Offered],
     locate: Locate,
 ) -> Conflict | None:
-    """Return the conflict with a rival; None if its sentence was not quoted."""
+    """Return the conflict with a rival; None if its sentence is not quoted or gone."""
     by_node = {one.source.node_id: one for one in sources}
     if any(claim.node_id not in by_node for claim in rival.claims):
         return None

@@ -12,7 +12,7 @@ from elt_llm_query.analysis.read_sentence import read
 from elt_llm_query.analysis.stems import stem
 from elt_llm_query.analysis.term_match import match
 from elt_llm_query.grounding.claim import RivalAnswer
-from elt_llm_query.grounding.claim_words import WordRole, read_claim
+from elt_llm_query.grounding.claim_words import Token, WordRole, read_claim
 from elt_llm_query.grounding.conflicts import read_values
 from elt_llm_query.synthesizers.extractive.candidates import Passage
 from elt_llm_query.synthesizers.extractive.claim_spans import claim_of
@@ -30,6 +30,13 @@ ANSWERS, MATCHES, WEAKEST = 1.0, 0.7, 0.45
 # contradictions in free words have at most .5).
 SAME_WORDING = 0.6
 NEGATED = "one of them says not"
+_BOUNDS = frozenset(["minimum", "maximum"])
+# "Allowed if they do not bark", "not only by day", "without a lead" say yes.
+_NO_NEGATION = re.compile(r"\bnot only\b|\bwithout\b", re.IGNORECASE)
+_MAIN_CLAUSE = re.compile(
+    r"\W*(?:\w+\W+){0,3}(?:(?!\b(?:if|unless|who|which|that|but|because|when)\b)[^,;])*",
+    re.IGNORECASE,
+)
 _CLOCK = re.compile(r"\d{1,2}:\d{2}")
 _WITH_VALUE = frozenset([Form.NUMBER, Form.TIME])
 
@@ -96,7 +103,7 @@ def _is_of_another(question: QuestionAnalysis, where: Passage, text: str) -> boo
     if _numbers(question.text) - _numbers(text):
         return True
     known = where.under(text).stems
-    _, *further = question.read.words  # the first one has its capital from its place
+    further = question.read.words[1:]  # the first one has its capital from its place
     return any(match(stem(w), known) == 0 for w in further if w[0].isupper())
 
 
@@ -115,17 +122,31 @@ def _difference(form: Form, one: str, other: str) -> str:
 
 def _differing_values(one: str, other: str) -> Iterator[str]:
     """Yield each pair of different values of the same unit, as written."""
-    first, second = (read_values(read_claim(text)) for text in (one, other))
+    claims = read_claim(one), read_claim(other)
+    if _are_opposite_bounds(*claims):
+        return
+    first, second = map(read_values, claims)
     for unit, values in first.items():
         others = second.get(unit, {})
         written = [*values.values(), *others.values()]
         single = len(values) == 1 and len(others) == 1
         # A bare number may number something; a time of day does not.
         comparable = unit or all(_CLOCK.fullmatch(one) for one in written)
-        if single and comparable and values.keys() != others.keys():
+        same = {k.lstrip("0") for k in values} == {k.lstrip("0") for k in others}
+        if single and comparable and not same:
             yield " or ".join(written)
 
 
+def _are_opposite_bounds(one: Sequence[Token], other: Sequence[Token]) -> bool:
+    """Return whether both can be true: "at least 5 years", "at most 10 years"."""
+    bounds = {
+        frozenset(t.key for t in claim if t.key in _BOUNDS) for claim in (one, other)
+    }
+    return bounds == {frozenset([bound]) for bound in _BOUNDS}
+
+
 def _is_negated(text: str) -> bool:
-    tokens = read_claim(text)
+    """Return whether the main clause says "not"; a condition or addition may."""
+    clause = _MAIN_CLAUSE.match(_NO_NEGATION.sub(" ", text))
+    tokens = read_claim(clause[0]) if clause else []
     return any(t.role is WordRole.GUARD and t.key == "not" for t in tokens)
