@@ -136,3 +136,33 @@ def test_an_object_that_the_sentence_names_stays_alone():
     text = "A Berth List names every boat. The Quay Clerk rings a guest and asks it in."
     row = rows(text, threshold=0)["Quay Clerk"]
     assert NOTE_TAKEN not in row.reasons
+
+
+@pytest.mark.parametrize(
+    ("text", "term"),
+    [
+        ("Those who keep a boat in the harbour are called berth holders.",
+         "berth holders"),
+        ("Such boats as lie outside the wall are called roadsters.", "roadsters"),
+        ("It is the rope that holds the bow that is called the head line.",
+         "head line"),
+    ],
+)  # fmt: skip
+def test_a_pronoun_with_a_clause_behind_it_does_not_refer_back(text, term):
+    row = rows(f"The quay is long. {text}", threshold=0)[term]
+    assert not {NOTE_TAKEN, NOTE_MISSING} & set(row.reasons)
+    assert "The quay" not in row.definition
+
+
+@pytest.mark.parametrize("mark", ["4.2 ", "(a) ", "- "])
+def test_the_number_of_a_sentence_is_not_the_sentence_before(mark):
+    text = "Berths that are below this are called short berths."
+    row = rows(f"{mark}{text}")["short berths"]
+    assert row.definition == "Berths that are below this"
+    assert row.reasons[0] == NOTE_MISSING
+
+
+def test_it_for_what_follows_does_not_refer_back():
+    text = "The Night Bell makes it possible for a skipper to call the office."
+    row = rows(f"The quay is long. {text}", "4 The Night Bell", 0)["Night Bell"]
+    assert not {NOTE_TAKEN, NOTE_MISSING} & set(row.reasons)

@@ -22,7 +22,9 @@ from elt_llm_query.analysis.stems import pieces
 NOTE_TAKEN = "with the sentence before, to which it refers"
 NOTE_MISSING = "refers to words that it does not have"
 # "This process is called", "Mains below this are called": the meaning is in front.
+# "Those who keep a boat", "such boats as lie there", "it is usual that": it follows.
 _POINTS_BACK = re.compile(
+    r"(?!(?:those|such)\b(?=.*\b(?:who|that|which|as)\b)|it\s+is\b.*\bthat\b)"
     r"(?:this|these|those|such|it|they|the\s+(?:former|latter))\b|"
     r".*\s(?:below|above|over|under|than|of|like|with|for|from|to|in|on|at|by)\s+"
     r"(?:this|that|these|those|it|them)\s*$",
@@ -30,9 +32,14 @@ _POINTS_BACK = re.compile(
 )
 # "The Data Steward looks after it": the object is not the subject, nor named before.
 _OBJECT = re.compile(
-    r"(?:(?:an?|the|any|each|every)\s+)?(?P<term>[^,;:.]{1,90}?)\s+[a-z]+s?"
+    r"(?:(?:an?|the|any|each|every)\s+)?(?P<term>[^,;:.]{1,90}?)\s+(?P<verb>[a-z]+s?)"
     r"(?:\s+(?:after|at|by|for|from|in|into|of|on|over|to|up|with))?\s+(?:it|them)\b",
     re.IGNORECASE,
+)
+# "It" stands for what follows in "makes it possible for a guest to pay".
+_EXPLETIVE = re.compile(
+    r"(?:make|find|think|consider|deem)s?\s+it\s+(?:\w+\s+){1,2}(?:to|that|for\b.*\bto)\b",
+    re.IGNORECASE | re.DOTALL,
 )
 
 
@@ -51,7 +58,9 @@ def with_antecedent(
     definition, place = candidate.definition, candidate.sentence
     if place is None or not _refers_back(candidate):
         return definition, ()
-    before = [one for one in pieces(place.unit.text[: place.start]) if one.end]
+    # The number in front of the sentence, "4.2", is not the sentence before.
+    ends = place.start - len(place.mark)
+    before = [one for one in pieces(place.unit.text[:ends]) if one.end]
     spans = (
         place.unit.exact_spans(text, before[-1].start, before[-1].end) if before else ()
     )
@@ -70,4 +79,6 @@ def _refers_back(candidate: DefinitionProposal) -> bool:
     if candidate.way not in {Way.SUBJECT, Way.MENTION, Way.HEADING}:
         return False
     match = _OBJECT.match(words)
-    return match is not None and fold(match["term"]) == fold(term)
+    if match is None or _EXPLETIVE.match(words, match.start("verb")):
+        return False
+    return fold(match["term"]) == fold(term)
