@@ -33,6 +33,13 @@ def test_a_semicolon_separates_two_definitions():
     }
 
 
+def test_a_pronoun_behind_a_semicolon_begins_no_definition():
+    text = "A hulk is a boat that has no mast; it is the oldest one of the quay."
+    assert list(meanings(text).items()) == [
+        ("hulk", "a boat that has no mast; it is the oldest one of the quay")
+    ]
+
+
 def test_a_semicolon_in_one_definition_stays():
     text = (
         "A spare berth is a berth that nobody has hired; it may be used for a night, "
@@ -82,9 +89,15 @@ def test_a_plain_sentence_defines_beside_stated_definitions(text, term, definiti
     [
         "The policy describes the steps of a repair.",
         "Table 4 describes the state of a boat.",
+        "The pilot represents the harbour at the hearing.",
+        "The charter describes the duties of the crew.",
+        'We call a "Night Pilot" a few minutes before the boats leave.',
+        'We call the "Night Pilot" each morning that has a fog warning.',
+        'We call the number on the board that says "Night Pilot".',
+        "We call a pilot for every guest who asks for a **Night Pilot**.",
     ],
 )
-def test_a_part_of_a_text_describes_without_being_defined(text):
+def test_a_verb_of_a_plain_sentence_may_tell_what_is_done(text):
     assert set(meanings(STATED + text)) == {"Berth", "Skipper", "Tide Table", "Pass"}
 
 
@@ -102,6 +115,21 @@ def test_counts_and_procedures_define_nothing(heading, text):
         "inspections",
         "inspection",
     }
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "is charged with the upkeep of the piers.",
+        "is tasked with the upkeep of the piers.",
+        "is concerned with the upkeep of the piers.",
+        "is made responsible for the upkeep of the piers.",
+        "is devoted to the upkeep of the piers.",
+    ],
+)
+def test_what_a_body_is_for_explains_it(words):
+    text = f"The Pier Trust {words}"
+    assert meanings(text, "4 The Pier Trust") == {"Pier Trust": text}
 
 
 def test_a_passive_with_a_purpose_explains():

@@ -20,7 +20,10 @@ _EXPLAINS = (
     r"(?:used|based|comprised|generated|obtained|defined|called|named|termed|known|"
     r"considered|deemed|treated|regarded|designed|intended|meant|composed|created|"
     r"described|understood|formed|derived|computed|calculated|expressed|measured|"
-    r"represented|characteri[sz]ed|classified|entitled|made\s+up|made\s+of)\b"
+    r"represented|characteri[sz]ed|classified|entitled|made\s+up|made\s+of|"
+    # What a role or a body is for: "The Estates Board is charged with the upkeep".
+    r"(?:charged|tasked|concerned|entrusted)\s+with|(?:dedicated|devoted)\s+to|"
+    r"made\s+responsible)\b"
 )
 _DONE = re.compile(
     rf"(?:{patterns.DETERMINER})?(?P<subject>{patterns.WORD}(?:\s+{patterns.WORD}){{0,5}}?)"
@@ -37,10 +40,11 @@ _WAYS = frozenset({Way.HEADING, Way.MENTION, Way.SUBJECT})
 
 
 def is_statement(candidate: DefinitionProposal) -> bool:
-    """Return whether a sentence only counts things, or says what is done to one.
+    """Return whether a whole sentence tells of each thing, or what is done to one.
 
     Args:
-        candidate: A candidate of any form; those in a formal one are never.
+        candidate: A candidate of any form. Only those that are their whole sentence,
+            by its subject, a mention or the heading above, can be statements.
     """
     return tells_of_each(candidate) or tells_what_is_done(candidate)
 

@@ -49,19 +49,36 @@ _WE_MEAN = re.compile(
     re.IGNORECASE,
 )
 # "We call a "dial photo" a picture on which …", and "We call a picture on which … a
-# "dial photo"": quotation marks or bold print tell the name from what it names.
+# "dial photo"": quotation marks or bold print tell the name from what it names. One
+# also calls a taxi "the evening before", and a doctor for "a **sick note**".
 _NAME = (
     rf"(?:an?\s+|the\s+)?(?:\*\*|__|{patterns.QUOTE_OPEN})\s*"
     rf"(?P<term>{WORD}(?:\s+{WORD}){{0,4}})[,;]?(?:\*\*|__|{patterns.QUOTE_CLOSE})"
 )
 _THING = r"(?P<thing>(?:an?|the|any|every|each|one|those|anyone|anything)\s"
+_TIME = (
+    r"(?:an?|the|any|every|each|one)\s+(?:\w+\s+){0,2}?(?:seconds?|minutes?|moments?|"
+    r"instant|hours?|days?|weeks?|months?|years?|times?|mornings?|afternoons?|evenings?|"
+    r"nights?|while)\b(?!\s+(?:at|during|for|in|on)\s+which\b)"
+)
 _WE_CALL = re.compile(
-    rf"\b(?:we|I|one)\s+call(?:s)?\s+{_NAME}\s+{_THING}.+)", re.IGNORECASE | re.DOTALL
+    rf"\b(?:we|I|one)\s+call(?:s)?\s+{_NAME}\s+(?!{_TIME}){_THING}.+)",
+    re.IGNORECASE | re.DOTALL,
 )
 _WE_CALL_IT = re.compile(
-    rf"\b(?:we|I|one)\s+call(?:s)?\s+{_THING}[^;:]{{10,300}}?)\s+{_NAME}",
+    rf"\b(?:we|I|one)\s+call(?:s)?\s+{_THING}[^;:]{{2,300}}?)\s+{_NAME}"
+    r"(?P<end>\s*[.!?]?\s*$)?",
     re.IGNORECASE,
 )
+# Behind one of these the name is a part of what is called: "a line that says", "for a".
+_UNFINISHED = re.compile(
+    r".*\s(?:the|an?|each|every|any|all|our|such|this|its|their|some|of|for|at|in|on|"
+    r"by|with|from|to|about|into|"
+    r"(?:who|that|which|to|not|we|you|they|he|she|it|I|can|could|may|might|must|shall|"
+    rf"should|will|would)\s+[a-z]+|{patterns.AUXILIARY}|{patterns.LEXICAL})",
+    re.IGNORECASE | re.DOTALL,
+)
+_MOST_OBJECT_WORDS = 3  # "We call such a boat a "hulk" because …"
 # What follows the term is searched first: few sentences have it, and a term may begin
 # at every word.
 _GLOSS = re.compile(
@@ -94,7 +111,7 @@ _LABELLED = re.compile(
     r"(?P<term>[^\s:.;\[\]][^:.;\n\[\]]{0,70}?)\s*:\s+(?=\S)"
     r"|\[(?P<tag>[^\]\n]{2,40})\]\s+(?=[A-Z])"
 )
-# Each match of `_DEEMED`, `_CALLED` and `_WE_MEAN` has one.
+# Each match of `_DEEMED`, `_CALLED`, `_WE_CALL`, `_WE_CALL_IT` and `_WE_MEAN` has one.
 _NAMING_MARKS = (
     *("considered", "deemed", "regarded", "treated", "recorded", "counted"),
     *("call", "termed", "known", "referred", "mean"),
@@ -122,10 +139,18 @@ def naming_spans(place: SentencePlace) -> Iterator[DefinitionSpans]:
 def find_call(sentence: str) -> re.Match[str] | None:
     """Return where a sentence says "we call a "ledger" a book that …", with both parts.
 
+    Not where somebody is called by telephone: "a doctor for a **sick note**".
+
     Args:
         sentence: The words of a sentence; the name must be quoted or bold.
     """
-    return _WE_CALL.search(sentence) or _WE_CALL_IT.search(sentence)
+    if match := _WE_CALL.search(sentence):
+        return match
+    match = _WE_CALL_IT.search(sentence)
+    if match is None or _UNFINISHED.fullmatch(match["thing"]):
+        return None
+    is_object = len(match["thing"].split()) <= _MOST_OBJECT_WORDS
+    return match if match["end"] is not None or is_object else None
 
 
 def _called_spans(sentence: str) -> Iterator[DefinitionSpans]:

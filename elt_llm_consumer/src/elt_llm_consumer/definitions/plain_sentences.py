@@ -26,20 +26,22 @@ _WHOEVER = re.compile(
     r"(?:the\s+)?one)\s+(?:who|whom|whose|which|that)\b",
     re.IGNORECASE,
 )
-# "The wear grade describes the state of …": all four labelled candidates are right. A
-# longer subject is no name: "the number below each task denotes".
+# "The wear grade describes the state of …": all four labelled candidates are right.
+# Only a measure is explained by what it describes; "The lawyer represents the tenant"
+# tells what is done. A longer subject is no name: "the number below each task denotes".
 _MOST_NAME_WORDS = 3
 _DESCRIBES = re.compile(
     r"(?:The\s+|An?\s+)?(?P<term>[^,;:.()]{3,90}?)\s+"
     r"(?:describes?|denotes?|indicates?|expresses|represents?)\s+"
     r"(?:the|an?|how|whether|what)\s"
 )
-_TEXTS = re.compile(
-    r"(?:annex|appendix|article|chapter|clause|column|document|figure|guide|guideline|"
-    r"handbook|list|manual|page|paragraph|part|policy|procedure|report|row|rule|schedule|"
-    r"section|standard|table|text)s?",
+_MEASURES = re.compile(
+    r"(?:category|class|code|grade|index|level|mark|number|rating|score|status)",
     re.IGNORECASE,
 )
+# "We call a "ledger" a book that …"; with the name last, or without a clause, the words
+# may tell of a call: "We call the "Help Desk" any day".
+_RELATIVE = re.compile(r"\b(?:who|whom|whose|which|that)\b", re.IGNORECASE)
 _CLAUSE = re.compile(r",\s+(?:which|who)\s+(?:is|are)\s+(?:an?|the|any|one)\s")
 # "is an Exempt Fund, if …" is a rule for some of them.
 _CONDITION = re.compile(
@@ -60,8 +62,7 @@ def is_plain_sentence(candidate: DefinitionProposal) -> bool:
     if _describes(candidate.way, term, place.text):
         return True
     if candidate.way is Way.NAMED and candidate.verb == "called":
-        call = find_call(place.text)
-        return call is not None and clean_term(call["term"]) == term
+        return _is_called(term, place.text)
     defines = _is_name(term) or _WHOEVER.match(definition) is not None
     return (
         defines
@@ -84,9 +85,20 @@ def _describes(way: Way, term: str, sentence: str) -> bool:
     """Return whether a sentence says what its subject, the term, describes."""
     match = _DESCRIBES.match(sentence) if way is Way.SUBJECT else None
     words = term.split()
-    if match is None or len(words) > _MOST_NAME_WORDS or _TEXTS.fullmatch(words[-1]):
+    if match is None or len(words) > _MOST_NAME_WORDS:
+        return False
+    if _MEASURES.fullmatch(words[-1]) is None:
         return False
     return fold(clean_term(match["term"])) == fold(term)
+
+
+def _is_called(term: str, sentence: str) -> bool:
+    """Return whether a sentence says "we call a TERM a thing that …"."""
+    call = find_call(sentence)
+    if call is None or clean_term(call["term"]) != term:
+        return False
+    is_first = call.end("term") <= call.start("thing")
+    return is_first and _RELATIVE.search(call["thing"]) is not None
 
 
 def _is_name(term: str) -> bool:

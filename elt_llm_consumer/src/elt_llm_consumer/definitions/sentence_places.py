@@ -22,8 +22,11 @@ _MARKS = re.compile(
     re.IGNORECASE,
 )
 _SEMICOLON = re.compile(r";\s+(?:and\s+)?")
-# "The upper mark is the value at which …": a sentence that says what its subject is.
+# "The upper mark is the value at which …": a sentence that says what its subject is. "It"
+# and "this" are what the first half is about.
 _SAYS_WHAT = re.compile(
+    r"(?!(?:it|they|he|she|there|which|who)\b|"
+    r"(?:this|that|these|those|such)\s+(?:is|are|means?|denotes?|refers?)\b)"
     rf"(?:{DETERMINER})?{QUOTE_OPEN}?{WORD}(?:\s+{WORD}){{0,5}}?{QUOTE_CLOSE}?\s+"
     r"(?:means?|denotes?|refers?\s+to|(?:is|are)\s+(?=(?:an?|the|any|one|those)\s))",
     re.IGNORECASE,
