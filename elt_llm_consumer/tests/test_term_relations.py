@@ -78,14 +78,23 @@ def test_other_words_are_a_conflict_and_the_same_words_are_none(terms):
     assert all(one.conflicts == () for one in by_term["Notice"])
 
 
-def test_a_number_within_a_longer_number_is_a_conflict(make):
+@pytest.mark.parametrize(
+    ("more", "conflicts"),
+    [
+        ("a fine of 50 crowns", [(1,), (0,)]),
+        ("a fine of 5.50 crowns", [(1,), (0,)]),
+        ("a fine of 5,000 crowns", [(1,), (0,)]),
+        ("a fine of 5 crowns, at most 7.5 a week", [(), ()]),
+    ],
+)
+def test_a_number_within_a_longer_number_is_a_conflict(make, more, conflicts):
     definitions = [
         one
-        for fine in ("a fine of 5", "a fine of 50 crowns")
+        for fine in ("a fine of 5", more)
         for document in [make(f'# 1 Definitions\n1.1 "Late Fine" means {fine}.\n')]
         for one in find_definitions(document.text, document.blocks)
     ]
-    assert [one.conflicts for one in relate_terms(definitions)] == [(1,), (0,)]
+    assert [one.conflicts for one in relate_terms(definitions)] == conflicts
 
 
 def test_a_short_form_with_two_long_forms_is_a_conflict(terms):

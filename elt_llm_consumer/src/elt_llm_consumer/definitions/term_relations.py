@@ -4,7 +4,7 @@ All are derived from the terms and their definitions; undefined terms are not in
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -25,6 +25,7 @@ _GENUS = re.compile(
 # Of "a company or person" neither is the kind of every one.
 _SEVERAL = re.compile(r"\b(?:and|or)\b", re.IGNORECASE)
 _BRACKETS = re.compile(r"\s*\([^()]*\)")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 # "A Supplier is" in front of what a supplier is.
 _SUBJECT = re.compile(
     r"(?:(?:an?|the|any|each|every)\s+)?(?P<subject>[^,.;:]{1,90}?)\s+"
@@ -53,10 +54,15 @@ class _Term(NamedTuple):
     names: frozenset[str]
 
     @property
-    def words(self) -> str:
-        """What it says, folded; the words that a reference leads to."""
+    def says(self) -> str:
+        """What it says; the words that a reference leads to."""
         resolved = self.definition.resolved
-        return fold(resolved.text if resolved else self.definition.definition)
+        return resolved.text if resolved else self.definition.definition
+
+    @property
+    def words(self) -> str:
+        """What it says, folded."""
+        return fold(self.says)
 
     @property
     def spells_out(self) -> bool:
@@ -174,8 +180,17 @@ def _conflicts(
     others = {other for name in term.names for other in by_name[name]} - {number}
     for other in sorted(others):
         one = terms[other]
-        # In whole words: "5" is not in "50".
-        mine, theirs = f" {term.words} ", f" {one.words} "
-        same = mine in theirs or theirs in mine
+        same = _holds(term, one) or _holds(one, term)
         if one.spells_out == term.spells_out and not same:
             yield other
+
+
+def _holds(term: _Term, one: _Term) -> bool:
+    """Whether a definition has the words of another one, and its numbers.
+
+    In whole words: "5" is not in "50". Folded words split a number, "5.50" in two.
+    """
+    if f" {one.words} " not in f" {term.words} ":
+        return False
+    numbers = Counter(_NUMBER.findall(one.says))
+    return one.words == term.words or numbers <= Counter(_NUMBER.findall(term.says))
