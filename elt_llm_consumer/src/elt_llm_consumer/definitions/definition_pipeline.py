@@ -43,9 +43,10 @@ SURE, LIKELY = 0.35, 0.15
 # Of 328 candidates with a formal shape ("X means") on unseen documents 322 are right,
 # and all 33 of those below SURE; only what is next to impossible is refused.
 FORMAL = 0.02
-# Of 26 labelled candidates with a plain sentence, in the four forms of `plain_sentences`
-# ("A Data Flow is …"), 22 are right. A document that states most of its definitions lowers the
-# score of the others, and may still define elsewhere what it capitalises.
+# Of 26 labelled candidates with a plain sentence, in the four forms of
+# `plain_sentences` ("A Data Flow is …"), 22 are right. A document that states most of
+# its definitions lowers the score of the others, and may still define elsewhere what it
+# capitalises.
 PLAIN = 0.05
 NOTE_PLAIN = "plain sentence"
 SPELT = 0.15  # of a short form with its long form
@@ -278,7 +279,10 @@ def _is_free(one: Scored, own: Way | None, other: Way | None) -> bool:
 
 def _least(one: Scored, key: str, forms: Mapping[str, str], threshold: float) -> float:
     """Return the minimum probability of a candidate, by its form."""
-    least = {Way.STATED: FORMAL, Way.ACRONYM: SPELT}.get(one.candidate.way, threshold)
+    way, source = one.candidate.way, one.candidate.definition.source
+    least = {Way.STATED: FORMAL, Way.ACRONYM: SPELT}.get(way, threshold)
+    if way is Way.STATED and source is DefinitionSource.STATEMENT:
+        least = threshold  # a phrase below its term has no connector
     if _introduces(one.candidate, key, forms):
         least = SPELT
     if least > PLAIN and is_plain_sentence(one.candidate):

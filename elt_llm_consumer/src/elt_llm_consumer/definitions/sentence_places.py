@@ -22,8 +22,8 @@ _MARKS = re.compile(
     re.IGNORECASE,
 )
 _SEMICOLON = re.compile(r";\s+(?:and\s+)?")
-# "The upper mark is the value at which …": a sentence that says what its subject is. "It"
-# and "this" are what the first half is about.
+# "The upper mark is the value at which …": a sentence that says what its subject is.
+# "It" and "this" are what the first half is about.
 _SAYS_WHAT = re.compile(
     r"(?!(?:it|they|he|she|there|which|who)\b|"
     r"(?:this|that|these|those|such)\s+(?:is|are|means?|denotes?|refers?)\b)"
