@@ -103,6 +103,159 @@ def test_ids_that_each_sheet_counts_from_one_have_the_type():
     assert [e.id for e in model.elements] == ["Application:1", "DataObject:1"]
 
 
+def warnings_of(sheets):
+    return table_sidecars(Path("estate.xlsx"), list(sheets.items())).warnings
+
+
+PLAIN = [["ID", "Name"], ["A1", "GrainBook"], ["A2", "SiloWatch"]]
+
+
+@pytest.mark.parametrize(
+    ("heads", "read"),
+    [
+        (["Application", "OS"], True),
+        (["Nr", "Application"], True),
+        (["ID", "Application", "OS"], True),
+        (["Level", "ID", "Application"], True),
+        (["Server", "Application"], False),
+        (["ID", "Server", "Application"], False),
+    ],
+)
+def test_only_the_heading_of_the_first_texts_states_the_type(heads, read):
+    cells = {
+        "Application": ["GrainBook", "SiloWatch"],
+        "Server": ["rye", "oat"],
+        "Level": ["Site", "Group"],
+        "OS": ["Linux", "BSD"],
+        "ID": ["S1", "S2"],
+        "Nr": ["1", "2"],
+    }
+    rows = [heads, *([cells[head][i] for head in heads] for i in range(2))]
+    assert (model_of({"Estate": rows}) is not None) == read
+
+
+@pytest.mark.parametrize("heads", [["Server", "Application"], ["Application", "OS"]])
+def test_what_a_sheet_lists_is_not_listed_again_by_another(heads):
+    rows = [heads, ["GrainBook", "SiloWatch"], ["SiloWatch", "GrainBook"]]
+    objects = [["ID", "Name", "Application"], ["D1", "Sack", "GrainBook"]]
+    sheets = {"Hosts": rows, "Applications": PLAIN, "Data objects": objects}
+    model = model_of(sheets)
+    assert [e.id for e in model.elements] == ["A1", "A2", "D1"]
+    assert [r.target.name for r in model.relations] == ["GrainBook"]
+    assert not model.skips
+    (warning,) = warnings_of(sheets)
+    reason = "'Applications' lists" if heads[0] == "Application" else "its first names"
+    assert warning.startswith("the sheet 'Hosts' was not read")
+    assert reason in warning
+
+
+@pytest.mark.parametrize(
+    ("row", "skips"),
+    [
+        (["A1", "Weighbridge"], ["row 6 repeats the id A1"]),
+        (["A5", "GrainBook"], []),
+        (["A5", "SAP / R3"], []),
+        (["A5", "4711"], []),
+        (["A5", ""], []),
+    ],
+)
+def test_a_wrong_row_does_not_hide_the_others(row, skips):
+    rows = [*PLAIN, ["A3", "MillPlan"], ["A4", "Ryeline"], row]
+    model = model_of({"Applications": rows})
+    assert [e.id for e in model.elements[:4]] == ["A1", "A2", "A3", "A4"]
+    assert [skip.reason for skip in model.skips] == skips
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ([["Cost", "Month"], ["1", "May"], ["2", "June"]], "Name or Application"),
+        ([*PLAIN, ["A1", "MillPlan"], ["A1", "Ryeline"]], "repeat an id below 'ID'"),
+        (
+            [["ID", "Name"], ["1", "Oat"], ["2", "Oat"], ["3", "Oat"]],
+            "a short name of their own below 'Name'",
+        ),
+    ],
+)
+def test_a_sheet_with_a_type_in_its_name_says_why_it_is_not_read(rows, reason):
+    (warning,) = warnings_of({"Applications": rows})
+    assert reason in warning
+    assert "neither its name" not in warning
+    objects = [["ID", "Data object"], ["D1", "Sack"]]
+    assert warning in warnings_of({"Applications": rows, "Data objects": objects})
+
+
+NUMBERED = {
+    "Applications": [
+        ["ID", "Name", "Parent"],
+        ["1", "GrainBook", ""],
+        ["2", "SiloWatch", "1"],
+        ["3", "Ryeline", ""],
+    ],
+    "Interfaces": [
+        ["ID", "Interface", "From", "To"],
+        ["1", "Loads", "1", "2"],
+        ["2", "Sales", "3", "1; 2"],
+    ],
+    "Data objects": [
+        ["ID", "Data object", "Application", "Rank"],
+        ["1", "Sack", "1", "2"],
+        ["7", "Bin", "3", "1"],
+    ],
+}
+
+
+@pytest.mark.parametrize("heading", ["Application", "Application ID", "Anwendung"])
+def test_numbers_of_a_type_are_found_below_its_heading(heading):
+    objects = [[heading if c == "Application" else c for c in row]
+               for row in NUMBERED["Data objects"]]  # fmt: skip
+    model = model_of(NUMBERED | {"Data objects": objects})
+    assert [e.id for e in model.elements] == [
+        *("Application:1", "Application:2", "Application:3"),
+        *("Interface:1", "Interface:2", "DataObject:1", "DataObject:7"),
+    ]
+    assert {(r.source.name, r.target.name) for r in model.relations} == {
+        *(("GrainBook", "Loads"), ("Loads", "SiloWatch"), ("Ryeline", "Sales")),
+        *(("Sales", "GrainBook"), ("Sales", "SiloWatch")),
+        *(("Sack", "GrainBook"), ("Bin", "Ryeline")),
+    }
+    assert not model.skips
+    by_id = {e.id: e for e in model.elements}
+    assert by_id["Application:2"].parent_id == "Application:1"
+    assert by_id["DataObject:1"].properties == {"Rank": "2"}
+
+
+@pytest.mark.parametrize(
+    ("ends", "flows", "skips"),
+    [
+        (("GrainBook", "SiloWatch; Ryeline"), 3, 0),
+        (("GrainBook, SiloWatch", "Ryeline\nGrainBook"), 4, 0),
+        (("Sack", "GrainBook"), 2, 0),  # no application, but the only one of the name
+        (("Orders", "GrainBook"), 2, 0),  # an application and a data object
+        (("Twin", "GrainBook"), 1, 1),
+        (("Nowhere; GrainBook", "Ryeline"), 2, 1),
+    ],
+)
+def test_each_name_at_the_ends_of_an_interface_is_a_flow_or_a_skip(ends, flows, skips):
+    names = ["GrainBook", "SiloWatch", "Ryeline", "Orders", "Twin", "Twin"]
+    names += ["Oat", "Rye", "Hay", "Fodder"]
+    sheets = {
+        "Data objects": [["ID", "Name"], ["D1", "Orders"], ["D2", "Sack"]],
+        "Applications": [["ID", "Name"]]
+        + [[f"A{i}", name] for i, name in enumerate(names)],
+        "Interfaces": [["ID", "Interface", "From", "To"], ["I1", "Loads", *ends]],
+    }
+    model = model_of(sheets)
+    assert [r.type for r in model.relations] == ["Flow"] * flows
+    ids = [end.element_id for r in model.relations for end in (r.source, r.target)]
+    assert "D1" not in ids
+    assert len({r.id for r in model.relations}) == flows
+    assert len(model.skips) == skips
+    if "Twin" in ends:
+        (skip,) = model.skips
+        assert skip.reason == "2 fact sheets are called 'Twin': write the id"
+
+
 @pytest.mark.parametrize(
     ("name", "rows"),
     [

@@ -26,15 +26,14 @@ from elt_llm_ingest.readers.enterprise.inventory_model import (
 )
 from elt_llm_ingest.readers.enterprise.inventory_sheets import (
     TypeSheet,
-    find_shared_ids,
+    find_numbered,
     find_type_sheets,
 )
 from elt_llm_ingest.readers.text_builder import TextBuilder, one_line
 from elt_llm_ingest.readers.workbook import read_sheets
 
-PARSER = "inventory 6"
+PARSER = "inventory 7"
 Sheets = Sequence[tuple[str, list[list[str]]]]
-Ids = frozenset[str]
 _SHOWN = 12  # headings in a sentence
 
 
@@ -136,14 +135,19 @@ class _Listing:
         return self._read_rows(sheet, rows, page, 0, lambda row: _cells(row, columns))
 
     def read_type(
-        self, sheet: str, rows: Sequence[Sequence[str]], listed: TypeSheet, shared: Ids
+        self,
+        sheet: str,
+        rows: Sequence[Sequence[str]],
+        listed: TypeSheet,
+        *,
+        is_numbered: bool,
     ) -> None:
-        """Read a sheet that lists things of one type; `shared` ids get the type."""
+        """Read a sheet of things of one type, before ids that other types have, too."""
         columns = _find_positions(rows[listed.top], listed.columns)
 
         def read_row(row: Sequence[str]) -> dict[str, str]:
             values = {**_cells(row, columns), "type": listed.type}
-            if values["id"] in shared:
+            if is_numbered and values["id"]:
                 values["id"] = f"{listed.type}:{values['id']}"
             return values
 
@@ -279,33 +283,50 @@ def table_sidecars(path: Path, sheets: Sheets) -> TableSidecars:
         one type, and what is needed to see whether the others list elements.
     """
     listing, names = _Listing(), []
+    reasons: dict[int, str] = {}
     if whole := _find_all(sheets):
         for index in whole:
             listing.read(*sheets[index], index + 1)
             names.append(sheets[index][0])
     else:
-        listed = find_type_sheets(sheets)
-        shared = find_shared_ids(sheets, listed)
+        listed, reasons = find_type_sheets(sheets)
+        numbered = find_numbered(sheets, listed)
         for one in listed:
-            listing.read_type(*sheets[one.number], one, shared)
+            is_numbered = one.number in numbered
+            listing.read_type(*sheets[one.number], one, is_numbered=is_numbered)
             names.append(sheets[one.number][0])
     unread = unread_sidecars(path, sheets)
+    if listing.records:
+        other = (
+            f"it has no columns for id, type and name, as the sheet {names[0]!r} has"
+            if whole
+            else _NO_TYPE
+        )
+        reasons = {one.content["page"] - 1: other for one in unread} | reasons
+    warnings = (*listing.warnings, *_name_unread(sheets, unread, reasons))
     if not listing.records:
-        return TableSidecars(unread, ())
-    warnings = (*listing.warnings, *_name_unread(unread))
+        return TableSidecars(unread, warnings)
     return TableSidecars(
         (*_sidecars(path, ", ".join(names), listing), *unread), warnings
     )
 
 
-def _name_unread(unread: Sequence[Sidecar]) -> Iterator[str]:
-    """Return a sentence for each table beside an inventory that is none itself."""
-    for one in unread:
-        columns = ", ".join(one.content["columns"][:_SHOWN])
+_NO_TYPE = (
+    "it has no columns for id, type and name, and neither its name nor the heading "
+    "above its first names, which must be distinct, is a type such as Application"
+)
+
+
+def _name_unread(
+    sheets: Sheets, unread: Sequence[Sidecar], reasons: Mapping[int, str]
+) -> Iterator[str]:
+    """Return a sentence for each table that is no inventory, with the reason."""
+    columns = {one.content["page"] - 1: one.content["columns"] for one in unread}
+    for number, reason in sorted(reasons.items()):
+        shown = ", ".join(columns.get(number, ())[:_SHOWN])
         yield (
-            f"the sheet {one.name!r} was not read as fact sheets: it has no columns "
-            f"for id, type and name, and neither its name nor a heading above distinct "
-            f"names is a type such as Application; its columns: {columns}"
+            f"the sheet {sheets[number][0]!r} was not read as fact sheets: {reason}"
+            + (f"; its columns: {shown}" if shown else "")
         )
 
 
@@ -316,7 +337,9 @@ def unread_sidecars(path: Path, sheets: Sheets) -> tuple[Sidecar, ...]:
         path: The file.
         sheets: Its sheets. Inventories, and sheets that are no table, are left out.
     """
-    inventories = _find_all(sheets) or [one.number for one in find_type_sheets(sheets)]
+    inventories = _find_all(sheets) or [
+        one.number for one in find_type_sheets(sheets).listed
+    ]
     return tuple(
         Sidecar(kind=UNREAD_KIND, name=name, content=sheet.model_dump(mode="json"))
         for index, (name, rows) in enumerate(sheets)

@@ -256,20 +256,24 @@ def _are_ids(cells: Sequence[str], rows: int) -> bool:
     )  # fmt: skip
 
 
-def are_names(cells: Sequence[str], rows: int) -> bool:
+def are_names(cells: Sequence[str], rows: int, share: float = 1.0) -> bool:
     """Return whether nearly all rows have a short name of their own.
 
     Args:
         cells: The filled cells of a column.
         rows: The number of rows.
+        share: The part of the cells that must be names, no paths and no numbers.
     """
     return (
         len(cells) >= MOST * rows > 0
         and len(set(cells)) >= MOST * len(cells)
         and fmean(map(len, cells)) <= NAME_LENGTH
-        and not any(PATH in cell for cell in cells)
-        and all(re.search(r"[^\W\d]", cell) for cell in cells)
+        and sum(map(_is_name, cells)) >= share * len(cells)
     )
+
+
+def _is_name(cell: str) -> bool:
+    return PATH not in cell and bool(re.search(r"[^\W\d]", cell))
 
 
 def _are_descriptions(cells: Sequence[str], rows: int) -> bool:

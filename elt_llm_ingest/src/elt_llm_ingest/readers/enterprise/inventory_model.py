@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from elt_llm_core.enterprise.model import (
@@ -23,6 +24,7 @@ from elt_llm_core.enterprise.model import (
 )
 from elt_llm_core.records import replace_fields
 from elt_llm_core.results import Box
+from elt_llm_ingest.readers.enterprise.inventory_types import TYPE_OF
 
 OWN_COLUMNS = frozenset(
     {"id", "type", "name", "displayname", "description", "level", "status", "lxstate"}
@@ -49,6 +51,8 @@ SENDERS = frozenset({"from", "source", "sender", "provider", "von", "quelle"})
 RECEIVERS = frozenset({"to", "target", "receiver", "consumer", "an", "nach", "ziel"})
 # A heading that ends so is a verb: "Depends on", not "has depends on".
 VERB_ENDS = frozenset({"by", "for", "from", "in", "of", "on", "to", "with"})
+# What the ends of an interface are, in letters only; others only if none is called so.
+_APPLICATIONS = ("application", "applicationcomponent")
 TO = re.compile(r"\s+to\s+|\s*(?:->|→|=>)\s*", re.IGNORECASE)
 
 
@@ -69,18 +73,31 @@ class InventoryRow:
 
 @dataclass
 class _Names:
-    """Fact sheets by id, name and path; several may share a name."""
+    """Fact sheets by id, name and path; several may share a name.
+
+    Where each type counts from 1, `Application:1` is "1" below a heading "Application".
+    """
 
     ids: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    numbers: dict[tuple[str, str], list[str]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
 
     def add(self, row: InventoryRow) -> None:
-        for key in dict.fromkeys(
+        key, kind = row.get("id"), row.get("type")
+        for name in dict.fromkeys(
             row.get(c) for c in ("id", "name", "displayname") if row.get(c)
         ):
-            self.ids[_key(key)].append(row.get("id"))
+            self.ids[_key(name)].append(key)
+        if key.startswith(f"{kind}:"):
+            number = key.removeprefix(f"{kind}:")
+            self.numbers[_letters(kind), _key(number)].append(key)
 
-    def find(self, name: str) -> list[str]:
-        return self.ids.get(_key(name), [])
+    def find(self, name: str, types: Iterable[str] = ()) -> list[str]:
+        """Return the fact sheets of a name, or else of a number in one of the types."""
+        numbers = (self.numbers.get((kind, _key(name)), []) for kind in types)
+        ids = self.ids.get(_key(name)) or [key for keys in numbers for key in keys]
+        return list(dict.fromkeys(ids))
 
 
 def build_model(
@@ -148,30 +165,34 @@ class _InventoryModelBuilder:
 
     def _columns_of_names(self) -> set[str]:
         """Return the columns whose cells name fact sheets."""
-        names: dict[str, list[str]] = defaultdict(list)
+        listed: dict[str, list[bool]] = defaultdict(list)
         for row in self._rows.values():
             for column, value in row.values.items():
                 if _key(column) not in OWN_COLUMNS:
-                    names[column] += self._names_in(value)
+                    listed[column] += [
+                        bool(self._names.find(name, _types_meant(column, row)))
+                        for name in self._names_in(value, column, row)
+                    ]
         types = {_letters(row.get("type")) for row in self._rows.values()}
         return {
             column
-            for column, listed in names.items()
+            for column, known in listed.items()
             if RELATION_HEADER.match(column)
             or (
-                listed
-                and _share(map(self._names.find, listed))
-                >= (NAMED_OF_TYPE if _letters(column) in types else NAMED)
+                known
+                and _share(known)
+                >= (NAMED_OF_TYPE if _type_of_heading(column) in types else NAMED)
             )
         }
 
-    def _names_in(self, value: str) -> list[str]:
+    def _names_in(self, value: str, column: str, row: InventoryRow) -> list[str]:
         """Return the names in a cell; commas separate them if all parts are known."""
         names: list[str] = []
+        types = _types_meant(column, row)
         for name in _split(value):
             parts = [part.strip() for part in name.split(",") if part.strip()]
-            known = not self._names.find(name) and all(map(self._names.find, parts))
-            names += parts if known else [name]
+            known = all(self._names.find(part, types) for part in parts)
+            names += parts if known and not self._names.find(name, types) else [name]
         return names
 
     def _find_parents(self) -> dict[str, str]:
@@ -194,7 +215,9 @@ class _InventoryModelBuilder:
     ) -> Iterator[tuple[str, str]]:
         """Return the names in some columns of a row, each with the key of its cell."""
         for column in sorted(columns):
-            for number, name in enumerate(self._names_in(row.get(column)), start=1):
+            for number, name in enumerate(
+                self._names_in(row.get(column), column, row), start=1
+            ):
                 yield f"{row.get('id')} {column} {number}", name
 
     def _report_hierarchy(self, row: InventoryRow) -> None:
@@ -218,15 +241,14 @@ class _InventoryModelBuilder:
 
     def _of_type(self, name: str, row: InventoryRow) -> list[str]:
         """Return the fact sheets of a name, those of the row's own type first."""
-        ids = self._names.find(name)
         kind = row.get("type")
+        ids = self._names.find(name, (_letters(kind),))
         return sorted(ids, key=lambda i: self._rows[i].get("type") != kind)
 
-    def _targets(self, name: str, header: Sequence[str]) -> list[str]:
-        """Return the fact sheets of a name, only those of the header's type if any."""
-        ids = list(dict.fromkeys(self._names.find(name)))
-        kind = "".join(header).casefold()
-        typed = [i for i in ids if _letters(self._rows[i].get("type")) == kind]
+    def _targets(self, name: str, types: Sequence[str]) -> list[str]:
+        """Return the fact sheets of a name, only those of the types meant if any."""
+        ids = self._names.find(name, types)
+        typed = [i for i in ids if _letters(self._rows[i].get("type")) in types]
         return typed or ids
 
     def elements(self) -> Iterator[ModelElement]:
@@ -266,7 +288,10 @@ class _InventoryModelBuilder:
             and _key(column) not in OWN_COLUMNS
             and (
                 column not in relations
-                or not any(map(self._names.find, self._names_in(value)))
+                or not any(
+                    self._names.find(name, _types_meant(column, row))
+                    for name in self._names_in(value, column, row)
+                )
             )
         }
 
@@ -294,33 +319,29 @@ class _InventoryModelBuilder:
             if column in self._end_columns(row):
                 continue
             for key, name in self._cells(row, (column,)):
-                ids = self._targets(name, words)
+                ids = self._targets(name, _types_meant(column, row))
                 if len(ids) == 1:
                     called = _verb(words), column
                     self._relate(key, row.get("id"), ids[0], row, called)
                 else:
-                    reason = (
-                        f"{len(ids)} fact sheets are called {name!r}: write the id"
-                        if ids
-                        else f"no fact sheet is called {name!r}"
-                    )
-                    self._skip(key, f"{row.get('name')} -> {name}", reason, row)
+                    shown = f"{row.get('name')} -> {name}"
+                    self._skip(key, shown, _why_not_one(ids, name), row)
         if "interface" in row.get("type").casefold():
-            self._add_flow(row)
+            self._add_flows(row)
 
-    def _add_flow(self, row: InventoryRow) -> None:
-        """Add flows from the first application to an interface, then to the second."""
-        ends = self._interface_ends(row)
+    def _add_flows(self, row: InventoryRow) -> None:
+        """Add flows from the first applications to an interface, then to the second."""
         key = row.get("id")
-        for side, end in enumerate(ends):
-            ids = [i for i in self._names.find(end) if i != key]
-            relation = f"{key} {('from', 'to')[side]}"
-            if not ids:
-                reason = f"no fact sheet is called {end!r}"
-                self._skip(relation, row.get("name"), reason, row)
-                continue
-            pair = (ids[0], key) if side == 0 else (key, ids[0])
-            self._relate(relation, *pair, row, ("", "Flow"))
+        for side, names in zip(("from", "to"), self._interface_ends(row), strict=False):
+            for number, name in enumerate(names, start=1):
+                ids = [i for i in self._targets(name, _APPLICATIONS) if i != key]
+                relation = f"{key} {side}" + (f" {number}" if number > 1 else "")
+                if len(ids) == 1:
+                    pair = (ids[0], key) if side == "from" else (key, ids[0])
+                    self._relate(relation, *pair, row, ("", "Flow"))
+                else:
+                    shown = row.get("name")
+                    self._skip(relation, shown, _why_not_one(ids, name), row)
 
     def _end_columns(self, row: InventoryRow) -> tuple[str, ...]:
         """Return the columns with the two ends of an interface, if it has both."""
@@ -332,13 +353,13 @@ class _InventoryModelBuilder:
         ]
         return tuple(ends) if all(ends) else ()
 
-    def _interface_ends(self, row: InventoryRow) -> tuple[str, ...]:
-        """Return the two ends: of columns, or the two names in "A to B".
+    def _interface_ends(self, row: InventoryRow) -> Sequence[Sequence[str]]:
+        """Return the names at both ends: of columns, or the two names in "A to B".
 
         Of several "to" it is the one between known names.
         """
         if columns := self._end_columns(row):
-            return tuple(row.get(column) for column in columns)
+            return [self._names_in(row.get(c), c, row) for c in columns]
         name = row.get("name")
         pairs = [
             (plain[: match.start()].strip(), plain[match.end() :].strip())
@@ -350,7 +371,7 @@ class _InventoryModelBuilder:
             return ()
         # Of equally good splits, use the last, with the interface's suffix removed.
         best = max(range(len(pairs)), key=lambda i: (known[i], i))
-        return pairs[best]
+        return [[end] for end in pairs[best]]
 
     def _relate(
         self,
@@ -383,10 +404,32 @@ class _InventoryModelBuilder:
         self.skips.append(skip)
 
 
-def _share(values: Iterable[object]) -> float:
-    """Return the share of values that are not empty."""
-    filled = [bool(value) for value in values]
-    return sum(filled) / len(filled)
+def _share(known: Sequence[bool]) -> float:
+    return sum(known) / len(known)
+
+
+def _why_not_one(ids: Sequence[str], name: str) -> str:
+    if ids:
+        return f"{len(ids)} fact sheets are called {name!r}: write the id"
+    return f"no fact sheet is called {name!r}"
+
+
+def _types_meant(column: str, row: InventoryRow) -> tuple[str, ...]:
+    """Return the types of what a column names, in letters only."""
+    if _header_words(column)[-1] in {"parent", "child"}:
+        return (_letters(row.get("type")),)
+    is_interface = "interface" in row.get("type").casefold()
+    if is_interface and _plain(column) in SENDERS | RECEIVERS:
+        return _APPLICATIONS
+    return (_type_of_heading(column),)
+
+
+@cache
+def _type_of_heading(column: str) -> str:
+    """Return the type that a heading states, with or without "ID"; or its letters."""
+    words = "".join(_header_words(column)).casefold()
+    plain = re.sub(r"(?<=.)ids?$", "", words)
+    return TYPE_OF.get(plain, words).casefold()
 
 
 def _letters(text: str) -> str:
