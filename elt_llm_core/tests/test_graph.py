@@ -18,6 +18,7 @@ from llama_index.core.vector_stores.types import VectorStoreQuery
 
 from elt_llm_core.enterprise.model import EnterpriseModel
 from elt_llm_core.errors import UnknownElementError, UsageError
+from elt_llm_core.graph import drawing
 from elt_llm_core.graph.diagram import DiagramScope, draw_diagram
 from elt_llm_core.graph.drawing import mermaid_text, svg_text
 from elt_llm_core.graph.graph_nodes import write_graph
@@ -260,6 +261,33 @@ def test_labels_cover_no_box_and_no_other_label():
                 area[0] < right and left < area[2] and area[1] < bottom
                 and top < area[3]
             ), labels[index]  # fmt: skip
+
+
+@pytest.mark.parametrize(("count", "most"), [(20, 40), (60, 40)])
+def test_a_label_is_compared_only_with_what_is_near_until_a_place_is_free(
+    count, most, monkeypatch
+):
+    """So that the time grows with the lines, and not with their square."""
+    compared = 0
+    overlaps = drawing._Area.overlaps
+
+    def counting(area, other):
+        nonlocal compared
+        compared += 1
+        return overlaps(area, other)
+
+    monkeypatch.setattr(drawing._Area, "overlaps", counting)
+    names = [f"Thing {n}" for n in range(count)]
+    model = EnterpriseModel(
+        name="m", source_file="m", format="drawio",
+        elements=tuple(element(n, n) for n in names),
+        relations=tuple(
+            relation(f"r{n}", names[n], names[n + 1], name="is served by")
+            for n in range(count - 1)
+        ),
+    )  # fmt: skip
+    svg_text(draw_diagram(graph_of(model)))
+    assert 0 < compared / (count - 1) < most
 
 
 def test_names_cannot_leave_their_place_in_a_picture():

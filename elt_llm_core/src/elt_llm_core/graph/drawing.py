@@ -3,7 +3,8 @@
 import hashlib
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
@@ -197,6 +198,38 @@ class _Area(NamedTuple):
         )
 
 
+_CELL = (
+    120  # pixels; 1,000 lines between 500 boxes take as long with 60, longer with 240
+)
+
+
+class _AreaIndex:
+    """Areas by the squares of a grid that they touch, so that few are compared."""
+
+    def __init__(self, areas: Iterable[_Area] = ()) -> None:
+        self._cells: dict[tuple[int, int], list[_Area]] = defaultdict(list)
+        for area in areas:
+            self.add(area)
+
+    def add(self, area: _Area) -> None:
+        for cell in _cells(area):
+            self._cells[cell].append(area)
+
+    def count_overlaps(self, area: _Area) -> int:
+        near = {id(one): one for cell in _cells(area) for one in self._in(cell)}
+        return sum(area.overlaps(one) for one in near.values())
+
+    def _in(self, cell: tuple[int, int]) -> Sequence[_Area]:
+        return self._cells.get(cell, ())
+
+
+def _cells(area: _Area) -> Iterator[tuple[int, int]]:
+    left, top, right, bottom = (int(side // _CELL) for side in area)
+    for column in range(left, right + 1):
+        for row in range(top, bottom + 1):
+            yield column, row
+
+
 def _svg_labels(diagram: ModelDiagram) -> Iterator[str]:
     """Return the names of lines and the counts at their ends.
 
@@ -204,12 +237,12 @@ def _svg_labels(diagram: ModelDiagram) -> Iterator[str]:
     label, or to where it covers the least, so that nothing is lost.
     """
     places = {node.id: node for node in diagram.nodes}
-    taken: list[_Area] = []
-    boxes = [
+    taken = _AreaIndex()
+    boxes = _AreaIndex(
         _Area(node.x, node.y, node.x + node.width, node.y + node.height)
         for node in diagram.nodes
         if not node.is_group
-    ]
+    )
     for edge in diagram.edges:
         if edge.source == edge.target:
             continue
@@ -226,18 +259,23 @@ def _svg_labels(diagram: ModelDiagram) -> Iterator[str]:
                 for beside in _BESIDE
                 for t in parts
             ]
-            areas = [_label_area(text, point) for point in points]
-            covered = [
-                (_count_overlaps(area, boxes), _count_overlaps(area, taken))
-                for area in areas
-            ]
-            chosen = covered.index(min(covered))
-            taken.append(areas[chosen])
-            yield _svg_label(text, points[chosen])
+            point = _choose_point(text, points, boxes, taken)
+            taken.add(_label_area(text, point))
+            yield _svg_label(text, point)
 
 
-def _count_overlaps(area: _Area, others: Iterable[_Area]) -> int:
-    return sum(area.overlaps(other) for other in others)
+def _choose_point(
+    text: str, points: Sequence[Point], boxes: _AreaIndex, taken: _AreaIndex
+) -> Point:
+    """Return the first point where a label is free, or else covers the least."""
+    covered = []
+    for point in points:
+        area = _label_area(text, point)
+        counts = boxes.count_overlaps(area), taken.count_overlaps(area)
+        if counts == (0, 0):
+            return point
+        covered.append(counts)
+    return points[covered.index(min(covered))]
 
 
 def _label_area(text: str, point: Point) -> _Area:
