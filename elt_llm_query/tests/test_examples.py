@@ -50,6 +50,26 @@ def test_headings_of_tables_and_words_of_other_sections_are_no_examples():
     assert _headings(nodes) == ["Billing", "Dial readings"]
 
 
+@pytest.mark.parametrize(
+    ("text", "headings"),
+    [
+        ("The pump vibrates at night.", ["Rates", "Pumps"]),
+        ("The pumpsets are new.", ["Rates", "Pumps"]),
+        ("The rates rose.", ["Pumps"]),
+        ("See (rates), and pumps.", []),
+    ],
+)
+def test_only_whole_words_of_another_section_count(text, headings):
+    nodes = [
+        node("They fall in May.", "2 Rates"),
+        node("They fall twice.", "2 Rates"),
+        node("They are blue.", "3 Pumps"),
+        node(text, "The last remarks by the board"),
+    ]
+    assert _headings(nodes) == headings
+    assert _headings(nodes, 1) == headings[:1]
+
+
 def test_most_examples_are_answered(store):
     names = [card.name for card in store.collections()]
     config = RagConfig()

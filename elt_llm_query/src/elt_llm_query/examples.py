@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING
 
@@ -65,10 +65,10 @@ def _questions(store: Store, name: str) -> list[str]:
     nodes = list(islice(store.nodes(name), READ))
     headings = _headings(nodes)
     if ENGLISH not in store.open(name).languages:
-        return headings[:MOST]
+        return headings
     kinds = (
         [f"What does \u201c{term}\u201d mean?" for term in _pick_evenly(_terms(nodes))],
-        [f"What does \u201c{one}\u201d say?" for one in headings[:MOST]],
+        [f"What does \u201c{one}\u201d say?" for one in headings],
         [f"What is \u201c{sheet}\u201d?" for sheet in _pick_evenly(_sheets(nodes))],
     )
     return [one for row in zip_longest(*kinds) for one in row if one]
@@ -80,7 +80,7 @@ def _terms(nodes: Sequence["TextNode"]) -> list[str]:
     return list(dict.fromkeys(term for term in terms if _is_name(term)))
 
 
-def _headings(nodes: Sequence["TextNode"]) -> list[str]:
+def _headings(nodes: Sequence["TextNode"], most: int = MOST) -> list[str]:
     """Return the innermost headings of prose without numbers, by number of chunks.
 
     Only those whose words no other section has: an answer may quote that one instead.
@@ -95,18 +95,25 @@ def _headings(nodes: Sequence["TextNode"]) -> list[str]:
     texts: dict[str, set[str]] = defaultdict(set)
     for node in nodes:
         texts[_heading(node)].add(node.text.casefold())
-    return [
+    # Some rows of a table do not say what a section is about.
+    fitting = (
         one
         for one in sorted(counts, key=lambda one: -counts[one])
-        # Some rows of a table do not say what a section is about.
-        if rows[one] <= counts[one]
-        and not any(
-            one.casefold() in text
-            for other, own in texts.items()
-            for text in own
-            if other != one
-        )
-    ]
+        if rows[one] <= counts[one] and not _is_elsewhere(one, texts)
+    )
+    return list(islice(fitting, most))
+
+
+def _is_elsewhere(heading: str, texts: Mapping[str, Iterable[str]]) -> bool:
+    """Return whether another section has the words of a heading as whole words."""
+    plain = heading.casefold()
+    words = re.compile(rf"(?<!\w){re.escape(plain)}(?!\w)")
+    return any(
+        plain in text and words.search(text)  # the first is much faster
+        for other, own in texts.items()
+        if other != heading
+        for text in own
+    )
 
 
 def _heading(node: "TextNode") -> str:
