@@ -2,11 +2,14 @@
 
 import io
 import time
+from collections import Counter
+from types import SimpleNamespace
 
 import httpx
 import openpyxl
 import pytest
 
+from elt_llm_api.review_evidence import read_evidence
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.job_records import JobRecord
 from elt_llm_core.reviews.review_records import Proposal
@@ -67,6 +70,41 @@ def test_a_quote_of_an_earlier_edition_says_what_to_do(client):
     assert notes["Quota"][0].startswith("The document was removed since")
     again = "To build it again: elt-llm catalog --collection handbook --model estate"
     assert all(note.endswith(again) for note, _ in notes.values())
+
+
+@pytest.mark.parametrize(
+    ("place", "note"),
+    [
+        ({}, "Where this quote is in a document is not recorded."),
+        ({"node_id": "gone"}, "The document was removed since"),
+        ({"document_id": "gone"}, "The document was removed since"),
+        ({"node_id": "gone", "document": "tide.pdf"}, "This catalogue is older than"),
+    ],
+)
+def test_what_the_places_of_quotes_need_is_read_once(place, note):
+    calls = Counter()
+
+    def count(name, value):
+        calls[name] += 1
+        return value
+
+    card = SimpleNamespace(name="harbour")
+    document = SimpleNamespace(name="tide.pdf", document_id="new")
+    store = SimpleNamespace(
+        collections=lambda: count("collections", [card]),
+        documents=lambda name: count("documents", [document]),
+        nodes_by_id=lambda name, ids: {},
+        document=lambda key: None,
+        jobs=SimpleNamespace(all=lambda: count("jobs", [])),
+    )
+    quotes = [{"quote": "at high tide", "document": "log.pdf"} | place] * 12
+    row = {"evidence": {"definition": quotes}}
+    proposal = Proposal(item_id="t", label="t", fields={}, evidence="", content=row)
+    item = SimpleNamespace(proposal=proposal, product="catalog:harbour+gone")
+    evidence = read_evidence(store, item)
+    assert len(evidence) == len(quotes)
+    assert all(one.note.startswith(note) for one in evidence)
+    assert all(number == 1 for number in calls.values())
 
 
 def build(client):

@@ -1,6 +1,7 @@
 """The places of an item's quotes, with the marked page."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from shlex import join
 from typing import Any
 from urllib.parse import quote
@@ -25,9 +26,9 @@ def read_evidence(store: Store, item: ReviewItem) -> list[EvidenceOut]:
         item: A generated item; a missing one has no evidence.
     """
     content = item.proposal.content if item.proposal else {}
-    collections = item.product.partition(":")[2].split("+")
+    product = _Product(store, item.product)
     return [
-        _locate(store, collections, field, row, item.product)
+        _locate(store, product, field, row)
         for field, row in list(_quotes(content))[:MOST_QUOTES]
     ]
 
@@ -46,20 +47,19 @@ def _quotes(content: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]
 
 
 def _locate(
-    store: Store,
-    collections: Sequence[str],
-    field: str,
-    row: Mapping[str, Any],
-    product: str,
+    store: Store, product: "_Product", field: str, row: Mapping[str, Any]
 ) -> EvidenceOut:
-    document_id = row.get("document_id") or _document_of(
-        store, collections, row.get("node_id", "")
-    )
+    node_id = row.get("node_id", "")
+    document_id = row.get("document_id") or product.find_document(node_id)
     newer, note = "", ""
     if not document_id or store.document(document_id) is None:
+        newer = product.find_newer(row.get("document", ""))
+        note = (
+            product.why_missing(is_newer=bool(newer))
+            if document_id or node_id
+            else "Where this quote is in a document is not recorded."
+        )
         document_id = ""
-        newer = _find_newer(store, collections, row.get("document", ""))
-        note = _why_missing(store, product, is_newer=bool(newer))
     page = row.get("page")
     return EvidenceOut(
         field=field,
@@ -75,42 +75,61 @@ def _locate(
     )
 
 
-def _document_of(store: Store, collections: Sequence[str], node_id: str) -> str:
-    known = {card.name for card in store.collections()}
-    for name in collections:
-        nodes = store.nodes_by_id(name, [node_id]) if name in known else {}
-        if node_id in nodes:
-            return read(nodes[node_id]).document_id
-    return ""
+class _Product:
+    """What the quotes of an item need to know about its product, read once."""
 
+    def __init__(self, store: Store, product: str) -> None:
+        self._store = store
+        self._kind, _, names = product.partition(":")
+        self._names = names.split("+")
 
-def _find_newer(store: Store, collections: Sequence[str], name: str) -> str:
-    """Return the id of the document that has this name now, if there is one."""
-    known = {card.name for card in store.collections()}
-    rows = [row for one in collections if one in known for row in store.documents(one)]
-    return next((row.document_id for row in rows if name and row.name == name), "")
+    @cached_property
+    def _collections(self) -> list[str]:
+        """Its collections that still exist."""
+        known = {card.name for card in self._store.collections()}
+        return [name for name in self._names if name in known]
 
+    @cached_property
+    def _documents(self) -> dict[str, str]:
+        """Ids by name; the first of a name counts."""
+        ids: dict[str, str] = {}
+        for name in self._collections:
+            for row in self._store.documents(name):
+                ids.setdefault(row.name, row.document_id)
+        return ids
 
-def _why_missing(store: Store, product: str, *, is_newer: bool) -> str:
-    """Return why a quote has no place, and the command that builds the product again.
+    def find_document(self, node_id: str) -> str:
+        """Return the id of the document of a chunk, or ""."""
+        for name in self._collections if node_id else ():
+            nodes = self._store.nodes_by_id(name, [node_id])
+            if node_id in nodes:
+                return read(nodes[node_id]).document_id
+        return ""
 
-    The command has the models of the newest run, as far as it is known.
-    """
-    kind, _, names = product.partition(":")
-    collections = names.split("+")
-    runs = (job.options for job in store.jobs.all() if job.kind == kind)
-    same = (run for run in runs if run.get("collections") == collections)
-    models = next(same, {}).get("model") or ()
-    words = ["elt-llm", kind]
-    for option, given in (("--collection", collections), ("--model", models)):
-        words += [word for name in given for word in (option, name)]
-    name = _KINDS.get(kind, kind)
-    what = (
-        f"This {name} is older than the document, which was ingested again since"
-        if is_newer
-        else f"The document was removed since this {name} was built"
-    )
-    return f"{what}. To build it again: {join(words)}"
+    def find_newer(self, name: str) -> str:
+        """Return the id of the document that has this name now, or ""."""
+        return self._documents.get(name, "") if name else ""
+
+    def why_missing(self, *, is_newer: bool) -> str:
+        """Return why a quote has no place, and the command that builds it again."""
+        name = _KINDS.get(self._kind, self._kind)
+        what = (
+            f"This {name} is older than the document, which was ingested again since"
+            if is_newer
+            else f"The document was removed since this {name} was built"
+        )
+        return f"{what}. To build it again: {self._command}"
+
+    @cached_property
+    def _command(self) -> str:
+        """The command that builds the product, with the models of its newest run."""
+        runs = (job.options for job in self._store.jobs.all() if job.kind == self._kind)
+        same = (run for run in runs if run.get("collections") == self._names)
+        models = next(same, {}).get("model") or ()
+        words = ["elt-llm", self._kind]
+        for option, given in (("--collection", self._names), ("--model", models)):
+            words += [word for name in given for word in (option, name)]
+        return join(words)
 
 
 def _image(
