@@ -2,14 +2,21 @@
 
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elt_llm_core.enterprise.joining import join_models
-from elt_llm_core.enterprise.model import EnterpriseModel, ModelElement, ModelLocation
+from elt_llm_core.enterprise.model import (
+    INVENTORY_FORMAT,
+    EnterpriseModel,
+    ModelElement,
+    ModelLocation,
+)
 from elt_llm_core.graph.graph_questions import GraphQuestions
 from elt_llm_core.graph.model_graph import graph_of
 from elt_llm_core.graph.shared_elements import SHOWN
+from elt_llm_core.records import replace_fields
 
 KINDS = ("Application", "ApplicationComponent")
 
@@ -52,6 +59,24 @@ def test_what_a_file_tells_apart_stays_apart():
     assert count(*sheets).number == 2
     service = model("c.xml", ("Till", "ApplicationService", ""), ("Web", KINDS[0], ""))
     assert count(twice, service).number == 3
+
+
+@pytest.mark.parametrize(
+    ("drawn", "listed", "number"),
+    [
+        ([("Till", "", "")], [("Till", KINDS[0], "f1")], 1),
+        ([("Till", "shape", "")], [("Till", KINDS[0], "f1")], 1),
+        ([("Till", "", ""), ("Till", "DataObject", "")], [("Till", KINDS[0], "f1")], 3),
+        ([("Till", "", ""), ("Till", "Role", "f9")], [("Till", KINDS[0], "f1")], 3),
+        ([("Till", "", "")], [("Till", KINDS[0], "f1"), ("Till", "Role", "f2")], 3),
+    ],
+)
+def test_a_shape_without_a_type_joins_by_name_only_without_namesakes(
+    drawn, listed, number
+):
+    inventory = replace_fields(model("b.xlsx", *listed), format=INVENTORY_FORMAT)
+    joined = join_models([model("a.drawio", *drawn), inventory])
+    assert len(joined.elements) == number
 
 
 THINGS = st.lists(

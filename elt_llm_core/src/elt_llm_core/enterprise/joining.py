@@ -77,7 +77,7 @@ def join_models(models: Sequence[EnterpriseModel]) -> EnterpriseModel:
 
     Elements are one if they have the same fact sheet id, or the same id and name. A
     fact sheet of an inventory that no drawing has by id is one with the only element of
-    its name and type, or of its name and without a type. The values of an earlier
+    its name and type, or of its name if that has no type. The values of an earlier
     model take precedence; later ones fill empty fields. Inventories come last,
     because drawings define the domains and their members, and inventories only
     describe. If an id is already taken, the name of the file is put before it. A
@@ -248,9 +248,12 @@ def _namesakes(
 
     Only the one element of a name counts, and the one fact sheet of a name: others may
     be different things. Elements with a fact sheet of their own are not considered.
+    One without a type counts if neither drawings nor inventory have a namesake.
     """
     by_name: dict[tuple[str, str], list[str]] = {}
+    drawn_names: Counter[str] = Counter()
     for one in drawn:
+        drawn_names[_name_and_type(one)[0]] += one.role == "entity"
         if one.role == "entity" and not one.fact_sheet_id:
             by_name.setdefault(_name_and_type(one), []).append(one.id)
     taken = {key for keys in twins.values() for key in keys}
@@ -260,7 +263,7 @@ def _namesakes(
     for one in model.elements:
         name, kind = key = _name_and_type(one)
         same = by_name.get(key) if listed[key] == 1 and kind else None
-        if same is None and named[name] == 1:
+        if same is None and named[name] == drawn_names[name] == 1:
             same = by_name.get((name, ""))
         if same and len(same) == 1 and same[0] not in taken and not twins[one.id]:
             joined[one.id] = tuple(same)
