@@ -13,7 +13,11 @@ import format_files
 from elt_llm_core.document import BlockKind, ParsedDocument
 from elt_llm_core.errors import UsageError
 from elt_llm_ingest.cli import inspect
-from elt_llm_ingest.inspecting.inspection import inspection_record, render_view
+from elt_llm_ingest.inspecting.inspection import (
+    inspection_record,
+    keep_page,
+    render_view,
+)
 from elt_llm_ingest.inspecting.picture import COLOURS, draw_boxes
 from pdf_pages import WORDS, canvas_of, parsed, prose
 
@@ -155,3 +159,31 @@ def test_a_page_is_shown_with_its_whole_text(tmp_path):
     assert {block["page"] for block in record["blocks"]} == {1}
     with pytest.raises(UsageError, match="has no page 3"):
         run(str(path), "--page", "3")
+
+
+def pages_of(title, count):
+    pages = range(1, count + 1)
+    blocks = [{"text": f"{title} {n}", "page": n} for n in pages]
+    parts = ("sections", "tables", "figures", "furniture", "chunks")
+    record = {part: [] for part in parts} | {"title": title, "blocks": blocks}
+    return record | {"pages": [{"number": n} for n in pages]}
+
+
+@pytest.mark.parametrize(
+    ("page", "titles"), [(1, ["Cover", "Annex"]), (2, ["Annex"]), (3, ["Annex"])]
+)
+def test_a_page_is_kept_of_the_parts_that_have_it(page, titles):
+    records = [pages_of("Cover", 1), pages_of("Annex", 3), pages_of("Note", 0)]
+    kept = keep_page(records, page, "bundle.eml")
+    assert [one["title"] for one in kept] == titles
+    assert [b["text"] for one in kept for b in one["blocks"]] == [
+        f"{title} {page}" for title in titles
+    ]
+
+
+@pytest.mark.parametrize(("counts", "known"), [((1, 3), "1 to 3"), ((0, 0), "none")])
+def test_a_page_that_no_part_has_is_refused(counts, known):
+    records = [pages_of("Part", count) for count in counts]
+    with pytest.raises(UsageError) as caught:
+        keep_page(records, 4, "bundle.eml")
+    assert caught.value.hint == f"its pages: {known}"

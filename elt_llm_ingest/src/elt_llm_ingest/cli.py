@@ -370,7 +370,7 @@ def inspect(
         for document in wanted
     ]
     if page is not None and png is None:
-        records = [keep_page(one, page, file.name) for one in records]
+        records = keep_page(records, page, file.name)
     views = (
         render_view(one, everything=everything)
         if page is None or png is not None

@@ -129,21 +129,31 @@ def _dump_boxes(boxes: Iterable[Box]) -> list[dict[str, Any]]:
 _PARTS_OF_PAGES = ("sections", "blocks", "tables", "figures", "furniture", "chunks")
 
 
-def keep_page(record: dict[str, Any], page: int, file: str) -> dict[str, Any]:
-    """Return a record with only what is on one page.
+def keep_page(
+    records: Sequence[dict[str, Any]], page: int, file: str
+) -> list[dict[str, Any]]:
+    """Return the records that have a page, with only what is on it.
 
     Args:
-        record: What `inspection_record` returned.
+        records: What `inspection_record` returned for each document of a file.
         page: The number of the page.
         file: The name of the file, for the error.
 
     Raises:
-        UsageError: If the document has pages, but not this one.
+        UsageError: If no document has this page, also if none has pages.
     """
-    numbers = [one["number"] for one in record["pages"]]
+    numbers = [one["number"] for record in records for one in record["pages"]]
     if page not in numbers:
-        known = f"{numbers[0]} to {numbers[-1]}" if numbers else "none"
+        known = f"{min(numbers)} to {max(numbers)}" if numbers else "none"
         raise UsageError(f"{file} has no page {page}", f"its pages: {known}")
+    return [
+        _keep_page(record, page)
+        for record in records
+        if any(one["number"] == page for one in record["pages"])
+    ]
+
+
+def _keep_page(record: dict[str, Any], page: int) -> dict[str, Any]:
     kept = {
         part: [one for one in record[part] if _is_on(one, page)]
         for part in _PARTS_OF_PAGES
@@ -161,7 +171,7 @@ def render_page(record: dict[str, Any], page: int) -> str:
     """Format the whole text of a page for people, block by block.
 
     Args:
-        record: What `keep_page` returned.
+        record: One of those that `keep_page` returned.
         page: The number of the page.
     """
     head = f"{escape_line(record['title'])}, page {page}"
