@@ -198,9 +198,8 @@ class _Area(NamedTuple):
         )
 
 
-_CELL = (
-    120  # pixels; 1,000 lines between 500 boxes take as long with 60, longer with 240
-)
+# Pixels. 1,000 lines between 500 boxes take as long with 60, and longer with 240.
+_CELL = 120
 
 
 class _AreaIndex:
