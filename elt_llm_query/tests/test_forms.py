@@ -30,6 +30,11 @@ from elt_llm_query.synthesizers.extractive.constraints import form_fit
         ("What is the fee for a book?", Form.OPEN),
         ("May I bring a dog?", Form.YES_NO),
         ("Which books are lent?", Form.OPEN),
+        ("What does a kayak weigh?", Form.NUMBER),
+        ("What will the tour cost?", Form.NUMBER),
+        ("What may increase the cost?", Form.OPEN),
+        ("What would affect their cost?", Form.OPEN),
+        ("What will it take to weigh?", Form.OPEN),
     ],
 )
 def test_the_form_of_an_answer(question, form):

@@ -14,6 +14,7 @@ from elt_llm_query.conversation.contextualise import (
     Exchange,
     understand_part,
 )
+from elt_llm_query.conversation.exchanges import named_things
 from elt_llm_query.conversation.spoken_of import SpokenOf
 
 LENT = "May a member of the Larch Library lend a map to a guest?"
@@ -121,6 +122,7 @@ def test_the_answer_must_be_about_what_the_question_before_names():
         ("Where does he live?", "Must the Chief Warden tell the Larch Library?"),
         ("How many are there?", "How long is the Larch Library open?"),
         ("And who decides?", "How long is the Larch Library open?"),
+        ("Who is affected?", "How long is the Larch Library open?"),
         ("Where do I sign?", "How long is the Larch Library open?"),
         ("How long does it take?", "How long is the Larch Library open?"),
         ("And the rest?", "Which maps does the Larch Library lend?"),
@@ -130,6 +132,32 @@ def test_the_answer_must_be_about_what_the_question_before_names():
 )
 def test_what_is_not_certain_is_asked_back(message, last):
     assert understand(message, last).unclear
+
+
+@pytest.mark.parametrize(
+    "message", ["Who is Tesla?", "Who is eligible?", "When can I vote?"]
+)
+def test_a_question_that_lacks_nothing_is_not_asked_back(message):
+    understood = understand(message, "How long is the Larch Library open?")
+    assert not understood.unclear
+    assert understood.question == message
+
+
+@pytest.mark.parametrize(
+    ("rest", "count"),
+    [
+        ("during the year", 1),
+        ("last year", 1),
+        ("every week", 1),
+        ("today must pay", 1),
+        ("pension plans pay", 0),
+    ],
+)
+def test_a_name_before_another_phrase_is_the_whole_name(rest, count):
+    last = f"How much do the members of Acme {rest}?"
+    exchange = Exchange(last, Status.ANSWERED, text="The members of Acme pay little.")
+    things = [t for t in named_things(exchange) if t.text == "Acme"]
+    assert len(things) == count
 
 
 def test_the_longer_name_is_meant_too_where_the_answer_has_the_shorter():

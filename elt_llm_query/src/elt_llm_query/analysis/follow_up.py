@@ -16,14 +16,17 @@ from elt_llm_core.language.stop_words import stop_words
 from elt_llm_query.analysis.lexicon import (
     AUXILIARIES,
     COMMON,
+    DAYS,
     INTERROGATIVES,
+    MONTHS,
     QUESTION_WORDS,
     STOP_WORDS,
     TELLING,
+    TIME_UNITS,
 )
 from elt_llm_query.analysis.stems import stem, words
 
-_PREPOSITIONS = (
+PREPOSITIONS = (
     "of for in at on by with from under to between when if about after before during "
     "without against over into than while as because per within until unless since"
 )
@@ -36,11 +39,20 @@ _ASKING = (
     AUXILIARIES | INTERROGATIVES | QUESTION_WORDS | _IMPERATIVES | frozenset(["won't"])
 )
 _NOT_ENGLISH = re.compile(r"[^\W\d_a-zA-Z]")  # a letter with an accent, another script
-_PREP = _PREPOSITIONS.replace(" ", "|")
+_PREP = PREPOSITIONS.replace(" ", "|")
 _WORD = r"[^\W_][\w'\u2019-]*"
-_DETERMINER = r"(?:an?|the|my|your|our|any|every|each|some|no|all)"
+DETERMINERS = "a an the my your our any every each some no all".split()
+_DETERMINER = rf"(?:{'|'.join(DETERMINERS)})"
+# "The income of Acme last year", "of Acme today"
+_TIME = (
+    rf"(?:last|next)\s+(?:{'|'.join(sorted(TIME_UNITS | DAYS | MONTHS))})"
+    r"|today|yesterday|tomorrow|now|currently"
+)
 # A run of one to four words none of which ends a noun phrase.
-_STOPS = rf"(?!(?:{_PREP}|{_AUX}|and|or|that|which|who|{_DETERMINER}|it|its|they)\b)"
+_STOPS = (
+    rf"(?!(?:{_PREP}|{_AUX}|and|or|that|which|who|{_DETERMINER}|it|its|they"
+    rf"|{_TIME})\b)"
+)
 _NOUNS = rf"(?:{_STOPS}{_WORD}\s+){{0,3}}?{_STOPS}{_WORD}"
 _LEAD = re.compile(
     r"^\W*(?:(?:and|but|so|ok|okay|then|also)\b[\s,]*)?(?:(?:what|how)\s+about\b\s*)?",
@@ -105,11 +117,13 @@ _BEFORE_NOUN = re.compile(
     rf"(?:\b(?:{_PREP})|^\W*(?:what|who)(?:['\u2019]s|\s+(?:is|are)))\s+$",
     re.IGNORECASE,
 )
-# "Who decides?", "When do I pay?": a verb without an object.
+# "Who decides?", "When do I pay?": a verb without an object. "Who is eligible?" and
+# "Who is Ada?" lack nothing, nor does what one may do: "When can I vote?".
 _ONLY_VERB = re.compile(
-    rf"^\W*(?:(?:and|but|so|or|then)\b[\s,]*)*(?:who(?:\s+(?:{_AUX}))?(?:\s+to)?"
-    rf"|(?:how|when|where|why)\s+(?:{_AUX})\s+(?:i|we|you|one))"
-    rf"\s+(?!(?:is|are|was|were)\b)[a-z]+\W*$",
+    rf"^\W*(?:(?:and|but|so|or|then)\b[\s,]*)*(?:"
+    r"who(?!\s+(?:is|are|was|were)\s+\w+(?<!ed)(?<!ing)\W*$)"
+    rf"(?:\s+(?:{_AUX}))?(?:\s+to)?|(?:how|when|where|why)\s+(?!(?:can|could|may)\b)"
+    rf"(?:{_AUX})\s+(?:i|we|you|one))\s+(?!(?:is|are|was|were)\b)(?-i:[a-z]+)\W*$",
     re.IGNORECASE,
 )
 _OTHER = re.compile(
@@ -142,7 +156,7 @@ _NAME = re.compile(
 _IDENTIFIER = re.compile(r"\b(?=\w*\d)(?=[\w-]*[A-Za-z])[\w-]{3,}\b")
 _OF = re.compile(
     rf"\bthe\s+(?P<noun>{_NOUNS})\s+(?:of|for)\s+(?P<of>(?:{_DETERMINER}\s+)?{_NOUNS})"
-    rf"(?=\W*$|\s+(?:{_PREP}|{_AUX})\b)",
+    rf"(?=\W*$|\s+(?:{_PREP}|{_AUX}|{_TIME})\b)",
     re.IGNORECASE,
 )
 _SUBJECT = re.compile(
@@ -279,6 +293,9 @@ def names_nothing(message: str) -> bool:
     """Return whether a question names no thing: "How many are there?", "Who decides?".
 
     Alone it is complete; after another question it is about what was spoken of.
+
+    Args:
+        message: The question.
     """
     telling = _telling(message)
     verbal = _ONLY_VERB.match(message)

@@ -53,7 +53,9 @@ _NUMBER = re.compile(
     r"|\bwithin\s+(?:how|what)\b|\b(?:maxim|minim)(?:um|al)\b"
     # "What does the fee come to?"
     r"|\bwhat\b.*\b(?:do|does|did|will|would|may|can)\b.*\b(?:(?:come|amount|add\s+up)"
-    r"\s+to|cost|weigh)\W*$",
+    # not "What may increase the cost?"
+    r"\s+to|(?:(?<!\ban)(?<!\ba)(?<!\b(?:the|its|our))(?<!\btheir)(?<!\bto)\s)"
+    r"(?:cost|weigh))\W*$",
     re.IGNORECASE,
 )
 _TIME = re.compile(

@@ -72,12 +72,20 @@ def is_question_phrase(message: str) -> bool:
 
 
 def asks_for_reason(question: str) -> bool:
-    """Return whether a question begins with "why"."""
+    """Return whether a question begins with "why".
+
+    Args:
+        question: The question.
+    """
     return bool(_REASON.match(question))
 
 
 def asks_for_agent(question: str) -> bool:
-    """Return whether a question begins with "by whom"."""
+    """Return whether a question begins with "by whom".
+
+    Args:
+        question: The question.
+    """
     return bool(_AGENT.match(question))
 
 

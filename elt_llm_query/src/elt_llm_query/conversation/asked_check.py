@@ -9,20 +9,23 @@ import re
 from collections.abc import Collection
 
 from elt_llm_query.analysis.follow_up import stems_of
-from elt_llm_query.analysis.lexicon import MONTHS
+from elt_llm_query.analysis.lexicon import MONTHS, STOP_WORDS
 from elt_llm_query.analysis.question import Form, analyse
 from elt_llm_query.analysis.question_phrase import asks_for_agent, asks_for_reason
 from elt_llm_query.analysis.read_sentence import read
+from elt_llm_query.analysis.stems import stem, words
 from elt_llm_query.analysis.term_match import match
 from elt_llm_query.synthesizers.extractive.constraints import form_fit
 
-# Phrases after which a reason or purpose follows, or "To comply with Rule 3, a member
-# must", ", as the use may alter"; not "as set out in", "events causing the loss".
+# Phrases beside a reason or purpose, or "To comply with Rule 3, a member must", ", as
+# the use may alter"; not "as set out in", "events causing the loss".
 _REASON = re.compile(
     r"\b(?:because|due\s+to|so\s+(?:that|as\s+to|it|they)|in\s+order\s+(?:to|that)"
     r"|therefore|thus|hence|the\s+reasons?|driven\s+by"
     r"|(?:owing|thanks|attributable)\s+to|(?:for|with)\s+(?:the|a)\s+(?:purpose|view|aim)"
-    r"\s+(?:of|to)|to\s+(?:ensure|avoid|prevent|allow|enable|protect|reduce|minimi[sz]e))\b"
+    r"\s+(?:of|to)|for\s+(?:[\w-]+\s+){0,4}?(?:purpose|reason)s?|purpose\s+of|given\s+that"
+    r"|in\s+view\s+of|caused\s+by|(?:led|leads?)\s+to|result(?:s|ed|ing)?\s+(?:of|from|in)"
+    r"|to\s+(?:ensure|avoid|prevent|allow|enable|protect|reduce|minimi[sz]e))\b"
     rf"|\bsince\s+(?!\d|then\b|(?:{'|'.join(sorted(MONTHS))})\b)"
     r"|,\s+(?:as\s+(?:it|they|he|she|we|this|these|such|the|there|its|their)\b"
     r"|for\s+(?!an?\b|the\b|example\b|instance\b|each\b|which\b|\d)\w)"
@@ -35,9 +38,16 @@ _AGENT = re.compile(
     r"|\d|\w+ing\b|(?:less|more|up|about|at|no)\b)\w",
     re.IGNORECASE,
 )
+# Before a verb with a subject stands none of these: "on renewal of", "was issued".
+_NO_SUBJECT = frozenset(
+    """a an the this that these those any every each some no of for in at on by with from
+    to under between after before is are was were be been being and or""".split()
+)
+_DETERMINERS = frozenset("a an the this that these those any every each all".split())
 _MEANING = re.compile(r"\b(?:means?|stands?\s+for|refers?\s+to)\W*$", re.IGNORECASE)
 # A sentence "A card is ..." may define it or say anything else of it; it is graded so.
 VAGUE = 0.5
+_SENTENCE = re.compile(r"[.;:|\n]")
 _STRETCH = re.compile(r"[,;:](?=\s)")  # not that of "2,000" or "8:30"
 _FORMS = frozenset([Form.NUMBER, Form.TIME])
 
@@ -50,19 +60,41 @@ def tells_asked(question: str, quoted: str) -> bool:
         quoted: The quotes of its answer.
 
     Returns:
-        False for "why" without a reason, "by whom" without an agent, a meaning without
+        False for "why" without a reason, "by whom" without an agent or a new subject, a meaning without
         a definition, and a number, period or time that is asked for and missing. True
         for all other questions.
     """
     if asks_for_reason(question):
         return bool(_REASON.search(quoted))
     if asks_for_agent(question):
-        return bool(_AGENT.search(quoted))
+        return bool(_AGENT.search(quoted)) or _names_actor(question, quoted)
     analysis = analyse(question)
     if _MEANING.search(question.rstrip("?!. ")):
         is_defined = analysis.form is Form.DEFINITION
         return is_defined and form_fit(analysis, quoted) > VAGUE
     return analysis.form not in _FORMS or form_fit(analysis, quoted) > 0
+
+
+def _names_actor(question: str, quoted: str) -> bool:
+    """Return whether a text says in the active voice who does what is asked for.
+
+    "By whom is the card issued?" is answered by "The Board issues the card.": its verb
+    precedes the thing, after a subject that the question lacks.
+    """
+    order = [stem(w) for w in words(question.lower()) if w not in STOP_WORDS]
+    for sentence in _SENTENCE.split(quoted):
+        several = words(sentence.lower())
+        stems = [stem(word) for word in several]
+        for at in range(1, len(several) - 1):
+            before, verb, after = several[at - 1 : at + 2]
+            if stems[at] not in order or before in _NO_SUBJECT:
+                continue
+            things = {*order[: order.index(stems[at])]} & {*stems[at + 1 :]}
+            is_verb = after in _DETERMINERS or verb.endswith("s")
+            is_new = bool(stems_of(" ".join(several[:at])) - {*order})
+            if things and is_verb and is_new:
+                return True
+    return False
 
 
 def tells_any(question: str, own: Collection[str], quoted: str) -> bool:

@@ -12,13 +12,25 @@ from elt_llm_core.conversation import Message, Speaker
 from elt_llm_core.results import Citation, Status
 from elt_llm_core.store import Store
 from elt_llm_query.analysis.follow_up import (
+    DETERMINERS,
+    PREPOSITIONS,
     NamedThing,
     find_candidates,
     split_parts,
     stems_of,
 )
+from elt_llm_query.analysis.lexicon import AUXILIARIES, DAYS, MONTHS, TIME_UNITS
 from elt_llm_query.conversation.source_numbers import plain_text
 from elt_llm_query.conversation.spoken_of import SpokenOf, read_spoken_of
+
+_NO_COMPOUND = (
+    AUXILIARIES
+    | DAYS
+    | MONTHS
+    | TIME_UNITS
+    | {*PREPOSITIONS.split(), *DETERMINERS}
+    | {"and", "or", "on", "last", "next", "now", "today", "currently", "again", "ago"}
+)
 
 
 @dataclass(frozen=True)
@@ -142,11 +154,10 @@ def _in_compound(name: str) -> re.Pattern[str]:
     """A name before nouns: "Acme" of "members of the Acme pension plans pay".
 
     After a preposition a name ends its phrase, so that one more word may be a verb
-    ("does the grant of Acme cost"), and two are not.
+    ("does the grant of Acme cost"), and two are not. Prepositions, auxiliaries,
+    determiners and words of time begin another phrase: "of Acme during the year".
     """
-    words = (
-        r"\s+(?!(?:of|for|in|at|on|by|with|from|under|to|and|or|is|are|be)\b)[a-z-]+"
-    )
+    words = rf"\s+(?!(?:{'|'.join(sorted(_NO_COMPOUND))})\b)[a-z-]+"
     return re.compile(
         rf"\b(?:of|for|in|at|by|with|from|under|to)\s+(?:the\s+)?(?-i:{re.escape(name)})"
         rf"(?:{words}){{2}}"

@@ -3,10 +3,13 @@
 from collections.abc import Sequence
 from functools import partial
 
+from elt_llm_core.document import BlockKind
 from elt_llm_core.results import Citation, QueryResult, Status
 from elt_llm_core.store import Store
 from elt_llm_query.analysis.follow_up import (
     NamedThing,
+    asks,
+    may_be_foreign,
     names_a_thing,
     stems_of,
     telling_stems,
@@ -25,6 +28,7 @@ from elt_llm_query.conversation.exchanges import (
     last_asked,
     named_things,
 )
+from elt_llm_query.conversation.source_numbers import plain_text
 from elt_llm_query.prompts import UNSURE_ANSWER
 
 NO_SUBJECT = "No passage that was found answers this of {subject} for sure."
@@ -41,6 +45,11 @@ OTHER_SUBJECT = (
 # Occurrences from which a document is about a thing: five, because a passing mention in
 # a list of references or exceptions occurs once or twice.
 OFTEN = 5
+# Chunks from which numbers are computed.
+COMPUTED = frozenset(
+    kind.value
+    for kind in (BlockKind.TABLE_ROW, BlockKind.FACT_SHEET, BlockKind.RELATIONSHIP)
+)
 
 
 class SubjectCheck:
@@ -96,18 +105,17 @@ class SubjectCheck:
         """Return whether the quotes say what a message after another question asks.
 
         A question of one word, "Are there exceptions?", is only answered by a text that
-        has the word.
+        has the word. What says something in another language than English is unknown.
         """
         last = last_answered(self._exchanges)
-        if last is None:
+        if last is None or _is_foreign(part, last):
             return True
         quoted = " ".join(f"{c.quote} {c.section}" for c in result.citations)
         if not part.is_resolved:
             asked = telling_stems(part.question)
             return len(asked) != 1 or has_words(asked, quoted)
-        only = " ".join(citation.quote for citation in result.citations)
         return (
-            tells_asked(part.question, only)
+            tells_asked(part.question, _stated(result))
             and tells_any(part.question, _own_words(part, last), quoted)
             and _keeps_clause(part, last, quoted)
             and (not _is_repeated(result, last) or _tells_new(part, last, quoted))
@@ -156,6 +164,24 @@ class SubjectCheck:
                 ):
                     return False
         return True
+
+
+def _is_foreign(part: Understood, last: Exchange) -> bool:
+    """Return whether a message may be of another language than English.
+
+    One of a single noun is in the language of the question before.
+    """
+    return may_be_foreign(part.question) or not asks(last.question)
+
+
+def _stated(result: QueryResult) -> str:
+    """Return the quotes of an answer, and the text of one that may be computed.
+
+    A number of rows or elements is in no quote.
+    """
+    stated = " ".join(citation.quote for citation in result.citations)
+    is_computed = any(citation.kind in COMPUTED for citation in result.citations)
+    return f"{stated} {plain_text(result.answer)}" if is_computed else stated
 
 
 def _keeps_clause(part: Understood, last: Exchange, quoted: str) -> bool:
