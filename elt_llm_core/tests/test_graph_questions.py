@@ -160,6 +160,38 @@ def test_a_process_is_nobody():
     assert access(how).answer("Who reads Order?").status == "refused"
 
 
+def test_who_reads_it_leaves_out_what_is_nobody():
+    how = {"a1": {"access": "Read"}, "a2": {"accessType": "Read"}}
+    answer = access(how).answer("Who reads Order?")
+    assert [e.name for e in answer.elements] == ["Till"]
+    assert [x.id for x in answer.relations] == ["a1"]
+
+
+@pytest.mark.parametrize(
+    "question", ["What data does Till send?", "What information does Bank receive?"]
+)
+def test_what_data_is_sent_is_not_where_it_is_sent(questions, question):
+    assert questions.answer(question).status == "refused"
+
+
+def test_a_refused_count_has_the_number_none(questions):
+    answer = questions.answer("How many applications are in DATA?")
+    assert (answer.status, answer.number) == ("refused", 0)
+    assert "true of no Application, but of others: Order" in answer.text
+    assert questions.answer("Which applications are in DATA?").number is None
+
+
+def test_a_refusal_of_elements_of_any_type_names_them():
+    model = shop()
+    inner = element("inner", "INNER", role="domain", type="Domain", parent_id="outer")
+    outer = element("outer", "OUTER", role="domain", type="Domain")
+    several = GraphQuestions(
+        graph_of(model.model_copy(update={"elements": (*model.elements, outer, inner)}))
+    )
+    answer = several.answer("Which elements are in OUTER?")
+    assert answer.text.startswith("In the model this is true of no element, but of")
+
+
 def test_data_is_sent_along_a_flow(questions):
     answer = questions.answer("Where does Till send data to?")
     assert {e.name for e in answer.elements} == {"Ledger"}

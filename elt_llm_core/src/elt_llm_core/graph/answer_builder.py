@@ -133,13 +133,16 @@ class AnswerBuilder:
         """Return that the model has nothing of what is asked for: no answer.
 
         A model is not complete. That it has no such relation does not answer a question
-        that other sources may answer.
+        that other sources may answer. Of a count its number is 0.
         """
-        return self._answer(kind, text).model_copy(update={"status": "refused"})
+        number = 0 if self.reading.has(COUNT_WORDS) else None
+        answer = self._answer(kind, text, number=number)
+        return answer.model_copy(update={"status": "refused"})
 
     def _only_other_types(self, kind: str, refs: Iterable[ElementRef]) -> GraphAnswer:
         """Return that the related elements have other types than those asked for."""
-        asked = " or ".join(CAMEL.sub(" ", kind) for kind in sorted(self.reading.types))
+        names = [CAMEL.sub(" ", kind) for kind in sorted(self.reading.types)]
+        asked = " or ".join(names) or ("domain" if self.reading.domain else "element")
         others = ", ".join(dict.fromkeys(ref.label for ref in refs))
         return self._state_none(
             kind, f"In the model this is true of no {asked}, but of others: {others}."

@@ -194,7 +194,8 @@ class GraphAnswer(Record):
     def has_nothing(self) -> bool:
         """Return whether the model has nothing of what is asked for."""
         things = self.elements or self.relations or self.views or self.paths
-        return bool(self.kind) and self.number is None and not things
+        uncounted = self.number is None or self.status == "refused"
+        return bool(self.kind) and uncounted and not things
 
     @property
     def proof(self) -> tuple[ElementRef | RelationRef, ...]:

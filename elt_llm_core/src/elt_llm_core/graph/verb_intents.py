@@ -1,6 +1,6 @@
 """Questions with a verb of ArchiMate: what serves, realises, reads, does something."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from elt_llm_core.enterprise.model import ModelRelation
 from elt_llm_core.enterprise.relation_words import words_of
@@ -24,7 +24,8 @@ from elt_llm_core.graph.question_words import (
 DATA = "DataObject"
 SPECIALISES = frozenset({"Specialisation", "Specialization"})
 SENDS = frozenset({"receive", "send"})
-SENT = frozenset({"data", "information", "where"})  # "Where does X send data to?"
+# "Where does X send data to?"; what data it sends is a question about the data.
+SENT = frozenset({"data", "information", "where"})
 NO_RELATION = "In the model there is no such relation."
 # "X uses Y" means that Y serves X, or that X accesses Y.
 ACCESS = Verb(ACCESSES)
@@ -39,7 +40,8 @@ class VerbIntents(AnswerBuilder):
         """Return the other ends of an element's relations with a verb."""
         r = self.reading
         verbs = [w for w in r.words if w in VERBS or w in USES]
-        sent = SENT if SENDS.intersection(verbs) else frozenset[str]()
+        is_sent = SENDS.intersection(verbs) and "where" in r.words
+        sent = SENT if is_sent else frozenset[str]()
         known = (frozenset(verbs), LIST_WORDS, COUNT_WORDS, sent)
         if len(verbs) != 1 or not r.only(*known):
             return None
@@ -60,8 +62,11 @@ class VerbIntents(AnswerBuilder):
         ends = self._other_ends(relations, {e.id for e in self._elements})
         # Who uses a service may be a process: as a question to a model it is "what".
         asks_who = "who" in r.others() and verbs[0] not in USES
-        if asks_who and any(e.type.endswith(NOBODY) for e in ends):
-            return None
+        if asks_who and ends:
+            ends = [e for e in ends if not e.type.endswith(NOBODY)]
+            if not ends:
+                return None
+            relations = _with_ends(relations, {e.id for e in ends})
         answer = self._relate("verb", ends, relations, NO_RELATION, head)
         if answer is None or answer.status == "refused":
             return answer
@@ -145,3 +150,10 @@ class VerbIntents(AnswerBuilder):
         ]
         ends = self._other_ends(relations, {e.id for e in self._elements})
         return self._relate("verb", ends, relations, NO_RELATION)
+
+
+def _with_ends(
+    relations: Sequence[ModelRelation], ids: Collection[str]
+) -> list[ModelRelation]:
+    """Return the relations with one of these elements at an end."""
+    return [x for x in relations if {x.source.element_id, x.target.element_id} & {*ids}]
