@@ -1,6 +1,7 @@
 """The normal question door: what a model states is answered from its graph."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,9 @@ from elt_llm_core.config.sections import QuerySection, RagConfig
 from elt_llm_core.jobs import silent
 from elt_llm_core.results import Status, Support
 from elt_llm_core.store import Store
-from elt_llm_query.query import query_collections
+from elt_llm_core.testing import ScriptedLLM
+from elt_llm_query.model_answer import ModelAnswer
+from elt_llm_query.query import _AnswerWriter, query_collections
 
 PACK = Path(elt_llm_consumer.__file__).parent / "packs" / "kite-regatta"
 HOLDS = "Which domain holds the entity Gust Ceiling?"
@@ -42,10 +45,11 @@ def ask(tmp_path_factory):
         assert report.exit_code == 0
     models = context.profiles.models()
 
-    def call(question, names=("fees", "model"), *, use=True, **more):
-        config = RagConfig(query=QuerySection(use_model_graph=use))
+    def call(question, names=("fees", "model"), *, use=True, where=None, llm=None, **o):
+        config = RagConfig(query=QuerySection(use_model_graph=use, **o))
+        asked = models if llm is None else replace(models, llm=llm)
         return query_collections(
-            names, question, store=store, config=config, models=models, **more
+            names, question, store=store, config=config, models=asked, where=where
         )
 
     yield call
@@ -167,3 +171,44 @@ def test_a_domain_is_proven_by_a_fact_sheet_that_stands_in_it(ask):
 def test_a_filter_and_a_collection_without_a_model_are_searched(ask):
     assert "model" not in stages(ask(HOLDS, ["fees"]))
     assert "model" not in stages(ask(HOLDS, where={"kind": "prose"}))
+
+
+def test_tables_are_asked_without_a_language_model(ask):
+    """One that lists what is asked for answers; else the model, and no more calls."""
+    llm = ScriptedLLM(["The fee is 20 crowns [S1]."])
+    options = {"synthesizer_strategy": "llm"}
+    for kind in ("data objects", "domains"):
+        question = f"How many {kind} are there?"
+        result = ask(question, ("list", "model"), llm=llm, **options)
+        assert result.status is Status.ANSWERED
+    assert not llm.prompts
+
+
+def test_where_the_model_fails_too_all_is_searched(ask, monkeypatch):
+    monkeypatch.setattr(_AnswerWriter, "_answer_from_model", lambda *_, **__: None)
+    result = ask("How many domains are there?", ("list", "model"))
+    assert {source.kind for source in result.sources} - {"table_row"}
+
+
+@pytest.mark.parametrize(
+    ("question", "title", "is_named"),
+    [
+        ("How many applications are there?", "Applications", True),
+        ("List all applications", "Application inventory", True),
+        ("How many application components are there?", "Components", False),
+        ("How many data objects are there?", "Data", False),
+        ("How many applications are there?", "Application owners", False),
+        ("How many applications are there?", "", False),
+    ],
+)
+def test_a_table_has_just_the_name_of_what_is_listed(ask, question, title, is_named):
+    row = ask("How many data objects are there?", ("list", "model"))
+    answer = f"3 rows ({title})." if title else "Rows"
+    result = row.model_copy(update={"question": question, "answer": answer})
+    assert ModelAnswer(None, (), "").is_in_table(result) is is_named
+
+
+def test_a_name_that_looks_like_a_label_is_none(ask):
+    refused = ask("Which diagrams show Kite?")
+    stated = ModelAnswer(None, (), "The model states: Kite [S1] is in Page-1.")
+    assert "[S1]" not in stated.with_refusal(refused).answer

@@ -20,10 +20,12 @@ from elt_llm_core.enterprise.model import SIDECAR_KIND
 from elt_llm_core.graph.graph_questions import GraphQuestions
 from elt_llm_core.graph.graph_records import ElementRef, GraphAnswer
 from elt_llm_core.graph.model_graph import open_graph
+from elt_llm_core.graph.question_words import COUNT_WORDS, FUNCTION_WORDS, LIST_WORDS
 from elt_llm_core.results import QueryResult, Status
 from elt_llm_core.store import Store
-from elt_llm_query.analysis.question import analyse
+from elt_llm_query.analysis.follow_up import stems_of, telling_stems
 from elt_llm_query.analysis.read_sentence import read
+from elt_llm_query.analysis.stems import stem
 from elt_llm_query.analysis.term_match import match
 from elt_llm_query.grounding.claim import CLAIMS_KEY, WRITTEN_BY_KEY, Claim
 from elt_llm_query.grounding.labels import LabelSources, escape_labels, label_of
@@ -31,6 +33,9 @@ from elt_llm_query.grounding.nearest import REFUSED
 
 MOST = 100  # chunks of one answer; use `elt-llm graph ask` for longer lists
 _ROWS = re.compile(r"\d+ rows? \((?P<title>[^()]+)\)")  # of a whole table
+# What the titles of tables and questions for lists say beside what is listed.
+_LISTS = frozenset(["catalogue", "inventory", "list", "overview", "register", "table"])
+_ASKING = _LISTS | COUNT_WORDS | LIST_WORDS | FUNCTION_WORDS
 NOTHING = re.compile("(?!)")
 # Other answers of the graph cannot be proved by single chunks: which diagrams show an
 # element, elements two steps away, indirect dependents.
@@ -76,19 +81,34 @@ class ModelAnswer:
     is_listing: bool = False
 
     def with_refusal(self, result: QueryResult) -> QueryResult:
-        """Return a result; if it is a refusal, with what the model states."""
+        """Return a result; if it is a refusal, with what the model states.
+
+        Args:
+            result: The result of the search.
+        """
         if result.status not in REFUSED or self.response is not None:
             return result
-        return result.model_copy(update={"answer": f"{result.answer} {self.text}"})
+        answer = f"{result.answer} {escape_labels(self.text)}"
+        return result.model_copy(update={"answer": answer})
 
     def is_in_table(self, result: QueryResult) -> bool:
-        """Return whether a result lists rows of a table by the name asked for."""
+        """Return whether a result lists rows of a table by the name asked for.
+
+        "Components" is no list of application components, nor the reverse.
+
+        Args:
+            result: The result of the tables in scope.
+        """
         counted = _ROWS.match(result.answer)
         named = counted["title"] if counted else result.answer.partition(":")[0]
-        name = read(named).stem_list
+        name = stems_of(named) - {*map(stem, _LISTS)}
         rows = {c.kind for c in result.citations} == {BlockKind.TABLE_ROW.value}
-        asked = analyse(result.question).read.stems
-        is_named = all(match(word, asked) for word in name)
+        asked = telling_stems(result.question) - {*map(stem, _ASKING)}
+        is_named = bool(name) and all(
+            match(one, others)
+            for several, others in ((name, asked), (asked, name))
+            for one in several
+        )
         return result.status is Status.ANSWERED and rows and is_named
 
 

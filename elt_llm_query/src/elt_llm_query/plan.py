@@ -218,3 +218,26 @@ def search_settings(config: RagConfig, k: int | None) -> RagConfig:
             "reranker_retrieve_k": max(query.reranker_retrieve_k, k),
         }
     return config.model_copy(update={"query": query.model_copy(update=changes)})
+
+
+def table_settings(config: RagConfig) -> RagConfig:
+    """Return the settings to ask the tables alone, without a language model.
+
+    Args:
+        config: The settings of a question.
+    """
+    plain = search_settings(config, None).query
+    changes: dict[str, object] = {
+        "num_queries": 1,
+        "transform_strategy": (),
+        "router_strategy": "all",
+        "router_options": {},
+        "cache_strategy": "none",
+        "candidate_strategy": (),
+        "reranker_strategy": "embedding",
+        "reranker_options": {},
+        "postprocessor_strategy": (),
+        "judge_strategy": "none",
+        "sufficiency_strategy": "none",
+    }
+    return config.model_copy(update={"query": plain.model_copy(update=changes)})

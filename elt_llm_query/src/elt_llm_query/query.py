@@ -73,7 +73,7 @@ from elt_llm_query.grounding.sources import (
     to_sources,
 )
 from elt_llm_query.model_answer import ModelAnswer, answer_from_model
-from elt_llm_query.plan import SearchPlan, search_settings
+from elt_llm_query.plan import SearchPlan, search_settings, table_settings
 from elt_llm_query.request import Request, open_request
 from elt_llm_query.source_search import SourceSearch
 from elt_llm_query.stages import build_or_leave_out, strategies_of
@@ -188,14 +188,8 @@ def query_collections(  # noqa: PLR0913 - what may be said of a question
     writer = _AnswerWriter(store, config, models)
     with question_limits(config, store) as account:
         stated = None if where else writer.ask_model(names, question)
-        by_model = partial(
-            writer.answer_from_model, stated, names, question, account, named=named
-        )
-        is_first = stated is not None and not stated.is_listing
-        result = by_model() if is_first else None
+        result = writer.answer_exactly(stated, names, question, account, named=named)
         if result is None:
-            if stated is not None and stated.is_listing:
-                where = TABLE_ROWS
             request, plan, engine, nodes = search.retrieve(names, question, where)
             nodes = add_earlier(
                 earlier, nodes, plan, engine, request.bundle, request.log
@@ -203,23 +197,10 @@ def query_collections(  # noqa: PLR0913 - what may be said of a question
             nodes = writer.complete(request, plan, engine, nodes)
             result = writer.answer(request, plan, engine, nodes, account)
             if stated is not None:
-                result = _beside_model(stated, result, by_model)
+                result = stated.with_refusal(result)
     if config.query.trace == "none":
         return result
     return keep_trace(store, result, names, config.query.traces_kept)
-
-
-def _beside_model(
-    stated: ModelAnswer, result: QueryResult, by_model: Callable[[], QueryResult | None]
-) -> QueryResult:
-    """Return the answer of the documents, or what the model states.
-
-    A table in scope that lists what the model lists too is the answer alone: it may
-    have more rows, and the model says of itself that it is "in the model".
-    """
-    if stated.is_listing and not stated.is_in_table(result):
-        return by_model() or result
-    return stated.with_refusal(result)
 
 
 def write_from_passages(
@@ -361,7 +342,7 @@ class _AnswerWriter:
             return None
         return answer_from_model(names, question, self.store)
 
-    def answer_from_model(
+    def answer_exactly(
         self,
         stated: ModelAnswer | None,
         names: Sequence[str],
@@ -370,8 +351,41 @@ class _AnswerWriter:
         *,
         named: bool,
     ) -> QueryResult | None:
-        """Return the checked answer of an enterprise model, or None without one."""
+        """Return the answer of a table or a model, or None to search the documents.
+
+        A table in scope that lists what the model lists too is the answer alone: it may
+        have more rows, and the model says of itself that it is "in the model".
+        """
         if stated is None or stated.response is None:
+            return None
+        if stated.is_listing and self.config.query.use_tables:
+            listed = self._ask_tables(names, question, account, named=named)
+            if stated.is_in_table(listed):
+                return listed
+        return self._answer_from_model(stated, names, question, account, named=named)
+
+    def _ask_tables(
+        self, names: Sequence[str], question: str, account: Account, *, named: bool
+    ) -> QueryResult:
+        """Return the answer from rows of tables, without a language model."""
+        config = table_settings(self.config)
+        models = Models(self.models.embedder)
+        search = SourceSearch(self.store, config, models, None, named)
+        request, plan, engine, nodes = search.retrieve(names, question, TABLE_ROWS)
+        writer = _AnswerWriter(self.store, config, models)
+        return writer.answer(request, plan, engine, nodes, account)
+
+    def _answer_from_model(
+        self,
+        stated: ModelAnswer,
+        names: Sequence[str],
+        question: str,
+        account: Account,
+        *,
+        named: bool,
+    ) -> QueryResult | None:
+        """Return the checked answer of an enterprise model, or None without one."""
+        if stated.response is None:
             return None
         response, nodes = stated.response, stated.nodes
         request = open_request(

@@ -17,6 +17,7 @@ from elt_llm_query.analysis.lexicon import (
     AUXILIARIES,
     COMMON,
     DAYS,
+    DETERMINERS,
     INTERROGATIVES,
     MONTHS,
     QUESTION_WORDS,
@@ -41,8 +42,7 @@ _ASKING = (
 _NOT_ENGLISH = re.compile(r"[^\W\d_a-zA-Z]")  # a letter with an accent, another script
 _PREP = PREPOSITIONS.replace(" ", "|")
 _WORD = r"[^\W_][\w'\u2019-]*"
-DETERMINERS = "a an the my your our any every each some no all".split()
-_DETERMINER = rf"(?:{'|'.join(DETERMINERS)})"
+_DETERMINER = rf"(?:{'|'.join(sorted(DETERMINERS))})"
 # "The income of Acme last year", "of Acme today"
 _TIME = (
     rf"(?:last|next)\s+(?:{'|'.join(sorted(TIME_UNITS | DAYS | MONTHS))})"

@@ -153,6 +153,7 @@ AUXILIARIES = _set("""
     am is are was were be been being do does did has have had can could may might must
     shall should will would
     """)
+DETERMINERS = _set("a an the my your our any every each some no all")
 RELATIVES = _set("who whom whose which that")
 SUBORDINATORS = _set("if when where while whenever wherever because since")
 DENIALS = _set("""

@@ -8,8 +8,8 @@ sentences it has most of their words. It answers none of them.
 import re
 from collections.abc import Collection
 
-from elt_llm_query.analysis.follow_up import stems_of
-from elt_llm_query.analysis.lexicon import MONTHS, STOP_WORDS
+from elt_llm_query.analysis.follow_up import PREPOSITIONS, stems_of
+from elt_llm_query.analysis.lexicon import DETERMINERS, MONTHS, STOP_WORDS
 from elt_llm_query.analysis.question import Form, analyse
 from elt_llm_query.analysis.question_phrase import asks_for_agent, asks_for_reason
 from elt_llm_query.analysis.read_sentence import read
@@ -39,11 +39,11 @@ _AGENT = re.compile(
     re.IGNORECASE,
 )
 # Before a verb with a subject stands none of these: "on renewal of", "was issued".
-_NO_SUBJECT = frozenset(
-    """a an the this that these those any every each some no of for in at on by with from
-    to under between after before is are was were be been being and or""".split()
+_NO_SUBJECT = (
+    DETERMINERS
+    | {*PREPOSITIONS.split()}
+    | {*words("is are was were be been being and or this that these those its their")}
 )
-_DETERMINERS = frozenset("a an the this that these those any every each all".split())
 _MEANING = re.compile(r"\b(?:means?|stands?\s+for|refers?\s+to)\W*$", re.IGNORECASE)
 # A sentence "A card is ..." may define it or say anything else of it; it is graded so.
 VAGUE = 0.5
@@ -60,9 +60,9 @@ def tells_asked(question: str, quoted: str) -> bool:
         quoted: The quotes of its answer.
 
     Returns:
-        False for "why" without a reason, "by whom" without an agent or a new subject, a meaning without
-        a definition, and a number, period or time that is asked for and missing. True
-        for all other questions.
+        False for "why" without a reason, "by whom" without an agent or a new subject,
+        a meaning without a definition, and a number, period or time that is asked for
+        and missing. True for all other questions.
     """
     if asks_for_reason(question):
         return bool(_REASON.search(quoted))
@@ -90,7 +90,7 @@ def _names_actor(question: str, quoted: str) -> bool:
             if stems[at] not in order or before in _NO_SUBJECT:
                 continue
             things = {*order[: order.index(stems[at])]} & {*stems[at + 1 :]}
-            is_verb = after in _DETERMINERS or verb.endswith("s")
+            is_verb = after in DETERMINERS or verb.endswith("s")
             is_new = bool(stems_of(" ".join(several[:at])) - {*order})
             if things and is_verb and is_new:
                 return True

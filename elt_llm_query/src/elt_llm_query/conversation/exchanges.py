@@ -12,14 +12,19 @@ from elt_llm_core.conversation import Message, Speaker
 from elt_llm_core.results import Citation, Status
 from elt_llm_core.store import Store
 from elt_llm_query.analysis.follow_up import (
-    DETERMINERS,
     PREPOSITIONS,
     NamedThing,
     find_candidates,
     split_parts,
     stems_of,
 )
-from elt_llm_query.analysis.lexicon import AUXILIARIES, DAYS, MONTHS, TIME_UNITS
+from elt_llm_query.analysis.lexicon import (
+    AUXILIARIES,
+    DAYS,
+    DETERMINERS,
+    MONTHS,
+    TIME_UNITS,
+)
 from elt_llm_query.conversation.source_numbers import plain_text
 from elt_llm_query.conversation.spoken_of import SpokenOf, read_spoken_of
 
@@ -28,7 +33,8 @@ _NO_COMPOUND = (
     | DAYS
     | MONTHS
     | TIME_UNITS
-    | {*PREPOSITIONS.split(), *DETERMINERS}
+    | DETERMINERS
+    | {*PREPOSITIONS.split()}
     | {"and", "or", "on", "last", "next", "now", "today", "currently", "again", "ago"}
 )
 
