@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from elt_llm_core.enterprise.model import ModelRelation
 from elt_llm_core.enterprise.relation_words import words_of
 from elt_llm_core.graph.answer_builder import AnswerBuilder
-from elt_llm_core.graph.graph_records import GraphAnswer
+from elt_llm_core.graph.graph_records import ElementRef, GraphAnswer
 from elt_llm_core.graph.label_words import is_column
 from elt_llm_core.graph.question_words import (
     ACCESS_NAMES,
@@ -56,14 +56,11 @@ class VerbIntents(AnswerBuilder):
             head = f"The model does not say {written!r} of {self._name}; it says: "
         if not relations and self._has_verb(verbs[0]):
             return self._answer("verb", NO_RELATION)
-        ends = self._other_ends(relations, {e.id for e in self._elements})
-        # Who uses a service may be a process: as a question to a model it is "what".
-        asks_who = "who" in r.others() and verbs[0] not in USES
-        if asks_who and ends:
-            ends = [e for e in ends if not e.type.endswith(NOBODY)]
-            if not ends:
-                return None
-            relations = _with_ends(relations, {e.id for e in ends})
+        every = self._other_ends(relations, {e.id for e in self._elements})
+        ends = self._people(verbs[0], every)
+        if every and not ends:
+            return None
+        relations = _with_ends(relations, {e.id for e in ends})
         answer = self._relate("verb", ends, relations, NO_RELATION, head)
         if answer is None or answer.status == "refused":
             return answer
@@ -74,6 +71,14 @@ class VerbIntents(AnswerBuilder):
         is_sent = verb in SENDS and "where" in self.reading.words
         sent = SENT if is_sent else frozenset[str]()
         return self.reading.only(frozenset([verb]), LIST_WORDS, COUNT_WORDS, sent)
+
+    def _people(self, verb: str, ends: Sequence[ElementRef]) -> list[ElementRef]:
+        """Return those of some elements that "who" may mean; all for other questions.
+
+        Who uses a service may be a process: as a question to a model it is "what".
+        """
+        asks_who = "who" in self.reading.others() and verb not in USES
+        return [e for e in ends if not asks_who or not e.type.endswith(NOBODY)]
 
     def _has_verb(self, verb: str) -> bool:
         """Return whether relations of the model are named by this verb."""
