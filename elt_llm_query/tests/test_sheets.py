@@ -13,7 +13,9 @@ from elt_llm_query.analysis.definition import is_sheet_of
 from elt_llm_query.analysis.question import analyse
 from elt_llm_query.grounding.labels import LabelSources
 from elt_llm_query.postprocessors.fixed_steps import NamesakeLookUp
+from elt_llm_query.synthesizers.extractive.candidates import Passage, find_candidates
 from elt_llm_query.synthesizers.extractive.fact_sheet import asks_for_cell, pick_line
+from elt_llm_query.synthesizers.extractive.lead_ins import LeadFinder
 from elt_llm_query.synthesizers.extractive.synthesizer import (
     ExtractiveOptions,
     ExtractiveSynthesizer,
@@ -176,6 +178,67 @@ def test_a_relation_answers_no_question_of_another_kind(question, text):
 )
 def test_a_relation_answers_a_question_about_it(question, text, wording):
     assert pick_line(analyse(question), text).wording == wording
+
+
+PLACES = "customer places order.\nSource domain: SALES"
+SMALL = "customer\nType: entity\ncustomer places order."
+LENDS = "Warden Approves Loan."
+BELONGS = "Member Card belongs to Member."
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "ends"),
+    [
+        ("What does the customer place?", PLACES, ("customer", "order")),
+        ("What does the customer place?", PLACES, ("order", "customer")),
+        ("Does a customer place an order?", PLACES, ("customer", "order")),
+        ("What does the customer place?", SMALL, None),
+        ("What places an order?", SMALL.replace("customer\n", "order\n", 1), None),
+        ("What does the Warden approve?", LENDS, ("Warden", "Loan")),
+        ("What does the Warden approve?", f"Warden\nType: Post\n{LENDS}", None),
+        ("Does Member Card belong to Member?", BELONGS, ("Member Card", "Member")),
+        ("Does Member Card belong to Member?", BELONGS, None),
+    ],
+)
+def test_names_and_verbs_of_a_relation_may_be_written_small_or_with_capitals(
+    question, text, ends
+):
+    assert pick_line(analyse(question), text, ends)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "ends"),
+    [
+        ("What does the customer cancel?", PLACES, ("customer", "order")),
+        ("Does an order place a customer?", PLACES, ("customer", "order")),
+        ("What does the customer return?", SMALL, None),
+        ("What does the Warden refuse?", LENDS, ("Warden", "Loan")),
+        ("Does Member belong to Member Card?", BELONGS, ("Member Card", "Member")),
+    ],
+)
+def test_another_verb_or_order_of_the_ends_is_another_relation(question, text, ends):
+    assert pick_line(analyse(question), text, ends) is None
+
+
+@pytest.mark.parametrize("kind", ["BusinessRole", "BusinessActor", "Business Role"])
+def test_a_role_is_somebody_however_its_type_is_written(kind):
+    assert pick_line(
+        analyse("Who approves a Payment Plan?"), ROLE.replace("Business Role", kind)
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "is_kept"),
+    [("Wer bedient das Portal?", True), ("Who repairs the Portal?", False)],
+)
+def test_of_a_question_in_another_language_the_whole_relation_is_a_candidate(
+    question, is_kept
+):
+    text = "Portal serves Member Desk."
+    passage = Passage("S1", "n", text, whole=True, sheet=True)
+    asked = analyse(question)
+    kept = find_candidates(asked, [passage], asked.weights, LeadFinder([passage]))
+    assert bool(kept) is is_kept
 
 
 @pytest.mark.parametrize(

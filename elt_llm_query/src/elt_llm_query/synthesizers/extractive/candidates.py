@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 
 from elt_llm_core.provenance import RuleSpan
 from elt_llm_query.analysis.enumerations import opens_list
+from elt_llm_query.analysis.follow_up import may_be_foreign
 from elt_llm_query.analysis.label_ranges import labels_within
 from elt_llm_query.analysis.question import Form, QuestionAnalysis
 from elt_llm_query.analysis.read_sentence import (
@@ -100,6 +101,7 @@ class Passage:
         reading_of_head: For a whole table: its lead-in and its headers.
         origin: Its collection, its document and its number in it; empty if unknown.
         span_start: Where its text starts in the document.
+        ends: Of a relation, the names of its source and its target; None if unknown.
     """
 
     label: str
@@ -123,6 +125,7 @@ class Passage:
     reading_of_head: str = ""
     origin: tuple[str, str, int] = ("", "", 0)
     span_start: int = 0
+    ends: tuple[str, str] | None = None
 
     @cached_property
     def above(self) -> Sentence:
@@ -264,8 +267,10 @@ def _in_whole(
     if not meets(question, Setting(text, above, text)):
         return
     covered = coverage(weights, ((own, OWN), (above.stems, HEADING)))
-    picked = pick_line(question, passage.text) if passage.sheet else None
-    if passage.sheet and not picked:
+    sheet = passage.sheet
+    picked = pick_line(question, passage.text, passage.ends) if sheet else None
+    # Which line a question in another language asks for is unknown.
+    if sheet and not picked and not may_be_foreign(question.text):
         return  # no line of it is asked for
     picked = picked or Pick(0, len(passage.text), "", _row_fit(question, passage))
     yield Candidate(

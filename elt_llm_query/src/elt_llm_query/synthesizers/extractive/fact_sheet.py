@@ -14,6 +14,7 @@ from elt_llm_query.analysis.read_sentence import Sentence, read
 from elt_llm_query.analysis.stems import stem
 from elt_llm_query.analysis.term_match import SYNONYM, match
 from elt_llm_query.synthesizers.extractive.relation_lines import (
+    Ends,
     count_of_ends,
     may_describe,
     relation_of,
@@ -60,12 +61,15 @@ class Pick(NamedTuple):
     fit: float
 
 
-def pick_line(question: QuestionAnalysis, text: str) -> Pick | None:
+def pick_line(
+    question: QuestionAnalysis, text: str, ends: Ends | None = None
+) -> Pick | None:
     """Return the requested line, or None if the question asks for none in particular.
 
     Args:
         question: The question.
         text: The text of the fact sheet.
+        ends: Of the text of a relation, the names of its ends, if known.
     """
     name, *rest = _read_lines(text)
     asked = _stems_beside(question, name.value)
@@ -82,7 +86,7 @@ def pick_line(question: QuestionAnalysis, text: str) -> Pick | None:
         described = [x for x in rest if not x.label and x not in relations]
         labelled = [x for x in rest if x.label]
         return _pick_description(question, text, name, described or labelled)
-    return _pick_statement(question, text, name, rest)
+    return _pick_statement(question, text, (name, *rest), ends)
 
 
 def _pick_value(
@@ -101,11 +105,15 @@ def _pick_value(
 
 
 def _pick_statement(
-    question: QuestionAnalysis, text: str, name: SheetLine, rest: Sequence[SheetLine]
+    question: QuestionAnalysis,
+    text: str,
+    lines: Sequence[SheetLine],
+    ends: Ends | None,
 ) -> Pick | None:
     """Return the relation, the description or the value that a question is about."""
+    name, *rest = lines
     relations = [x for x in (name, *rest) if _relates(x, name, rest)]
-    stated = next((x for x in relations if _states(question, name, rest, x)), None)
+    stated = next((x for x in relations if _states(question, lines, x, ends)), None)
     if stated is not None:
         return _pick_relation(text, name, stated)
     kind = _kind(rest)
@@ -131,11 +139,15 @@ def _pick_relation(text: str, name: SheetLine, line: SheetLine) -> Pick:
 
 
 def _states(
-    question: QuestionAnalysis, name: SheetLine, rest: Sequence[SheetLine], x: SheetLine
+    question: QuestionAnalysis,
+    lines: Sequence[SheetLine],
+    x: SheetLine,
+    ends: Ends | None,
 ) -> bool:
     """Return whether a relation may answer; see `states_relation`."""
+    name, *rest = lines
     if x is name:  # the text of a relation, not a sheet
-        return states_relation(question, relation_of(x.value), "", "")
+        return states_relation(question, relation_of(x.value), "", "", ends)
     return states_relation(question, x.read, name.value, _kind(rest))
 
 

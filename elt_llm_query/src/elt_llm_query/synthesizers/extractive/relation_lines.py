@@ -7,6 +7,7 @@ verb is in the question, and the end that is asked for is of the requested kind.
 """
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from elt_llm_query.analysis.lexicon import STOP_WORDS
@@ -43,6 +44,7 @@ _WHO = re.compile(
     r"|Collaboration)\b",
     re.IGNORECASE,
 )
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _COUNT = re.compile(
     r"\bEach (?P<one>.+?) has (?:exactly one|at most one|one or more|zero or more"
     r"|\d+ or more|at most \d+|exactly \d+|between \d+ and \d+) (?P<other>.+?)"
@@ -50,6 +52,17 @@ _COUNT = re.compile(
 )
 _BESIDE = re.compile(r"\s\([^()]*\)\.?$")  # "X flows to Y (nightly)."
 _FIRST = re.compile(r"[^\n]+?\.(?=\s|$)")
+
+
+Ends = tuple[str, str]  # the names of the source and the target
+
+
+class RelationParts(NamedTuple):
+    """The sentence of a relation: "Crate", "protects", "Museum Object"."""
+
+    first: str
+    verb: str
+    last: str
 
 
 class Count(NamedTuple):
@@ -60,7 +73,11 @@ class Count(NamedTuple):
 
 
 def states_relation(
-    question: QuestionAnalysis, sentence: Sentence, name: str, kind: str
+    question: QuestionAnalysis,
+    sentence: Sentence,
+    name: str,
+    kind: str,
+    ends: Ends | None = None,
 ) -> bool:
     """Return whether a sentence about a relation may answer a question.
 
@@ -69,6 +86,7 @@ def states_relation(
         sentence: The relation, such as "Crate protects Museum Object.".
         name: The name of the fact sheet that it is on; empty for a relation's own.
         kind: The type of that element; empty if unknown.
+        ends: The names of both ends, if known.
     """
     if question.form in {Form.DEFINITION, Form.NUMBER, Form.TIME}:
         return False  # a relation is no meaning, no number and no date
@@ -78,14 +96,15 @@ def states_relation(
         return False
     known = sentence.stems | _GENERIC | read(kind).stems
     covered = all(match(x, known) >= SYNONYM for x in question.weights)
-    verbs = _verbs(sentence, name)
+    parts = _split(sentence.text, name, ends)
+    verbs = _verbs(parts)
     asked = question.read.stems
     if asked & _KIND:
         asked |= _SPECIAL
     asks = all(match(verb, asked) >= SYNONYM for verb in verbs)
     if not covered or not asks or not (verbs or asked & _UNVERBAL):
         return False
-    return question.form is not Form.YES_NO or _has_both_ends(question, sentence)
+    return question.form is not Form.YES_NO or _has_both_ends(question, parts)
 
 
 def count_of_ends(question: QuestionAnalysis, text: str) -> Count | None:
@@ -126,11 +145,15 @@ def may_describe(question: QuestionAnalysis, text: str, name: str, kind: str) ->
         return form_fit(question, text) > 0
     if question.form is not Form.PERSON:
         return True
-    return not kind or bool(_WHO.search(kind)) or _is_given(question, name)
+    return not kind or _is_who(kind) or _is_given(question, name)
 
 
 def relation_of(text: str) -> Sentence:
-    """Return the first sentence of the text of a relation."""
+    """Return the first sentence of the text of a relation.
+
+    Args:
+        text: The text, which goes on with counts, domains and roles.
+    """
     first = _FIRST.match(text)
     return read(first[0] if first else text.partition("\n")[0])
 
@@ -141,39 +164,80 @@ def _names_who(question: QuestionAnalysis, name: str, kind: str) -> bool:
     On the sheet of an element that the question names, the other end is the answer, and
     its type is unknown.
     """
-    return bool(_WHO.search(kind)) and not _is_given(question, name)
+    return _is_who(kind) and not _is_given(question, name)
+
+
+def _is_who(kind: str) -> bool:
+    """Return whether "who" can mean elements of a type, such as BusinessRole."""
+    return bool(_WHO.search(_CAMEL.sub(" ", kind)))
 
 
 def _is_given(question: QuestionAnalysis, name: str) -> bool:
     return bool(name) and read(name).folded_line in question.read.folded_line
 
 
-def _verbs(sentence: Sentence, name: str) -> list[str]:
-    """Return the stems of its words in small letters: what connects the two names."""
-    text = _BESIDE.sub(" ", sentence.text)
-    bare = text.replace(name, " ") if name else text
+def _split(text: str, name: str, ends: Ends | None) -> RelationParts:
+    """Return the parts of a relation's sentence, by the names of its ends if known."""
+    bare = _BESIDE.sub("", text).strip().rstrip(".")
+    for one, other in (ends, ends[::-1]) if ends else ():
+        if bare.startswith(f"{one} ") and bare.endswith(f" {other}"):
+            return RelationParts(one, bare[len(one) : -len(other)].strip(), other)
+    if name and bare.startswith(f"{name} "):
+        rest = bare[len(name) :].split()
+        size = _verb_length(rest)
+        return RelationParts(name, " ".join(rest[:size]), " ".join(rest[size:]))
+    if name and bare.endswith(f" {name}"):
+        rest = bare[: -len(name)].split()
+        size = len(rest) - _verb_length(rest[::-1])
+        return RelationParts(" ".join(rest[:size]), " ".join(rest[size:]), name)
+    several = bare.split()
+    small = [at for at, word in enumerate(several) if at and word.islower()] or [0]
+    first, last = several[: small[0]], several[small[-1] + 1 :]
+    verb = several[small[0] : small[-1] + 1] if small[0] else []
+    return RelationParts(" ".join(first), " ".join(verb), " ".join(last))
+
+
+def _verb_length(rest: Sequence[str]) -> int:
+    """Return how many words beside one end are the verb; the others are the other end.
+
+    It ends at a capital. Where names are written small, or verbs with a capital, it is
+    one content word with the function words beside it: "is linked to".
+    """
+    capital = next((at for at, word in enumerate(rest) if not word.islower()), 0)
+    if capital:
+        return capital
+    is_content = [word.lower() not in STOP_WORDS for word in rest]
+    at = is_content.index(True) + 1 if True in is_content else len(rest)
+    while at < len(rest) and not is_content[at]:
+        at += 1
+    return min(at, len(rest) - 1)
+
+
+def _verbs(parts: RelationParts) -> list[str]:
+    """Return the stems of the content words of the verb of a relation."""
     return [
         stem(word)
-        for word in read(bare).words
-        if word.islower() and word not in STOP_WORDS and stem(word) not in _GENERIC
+        for word in read(parts.verb).words
+        if word.lower() not in STOP_WORDS and stem(word) not in _GENERIC
     ]
 
 
-def _has_both_ends(question: QuestionAnalysis, sentence: Sentence) -> bool:
+def _has_both_ends(question: QuestionAnalysis, parts: RelationParts) -> bool:
     """Return whether a question names both ends, and in the order of the sentence.
 
     The passive turns the order round: "Is the crate carried by the trip?".
     """
-    names = [w for w in sentence.words if not w.islower()]
-    places = [_place(question, word) for word in names]
-    if not places or -1 in places:
-        return False
     is_passive = " by " in question.read.folded_line
-    turned = is_passive != (" by " in sentence.folded_line)
-    first, last = places[0], places[-1]
-    return first > last if turned else first < last
+    turned = is_passive != (" by " in f" {parts.verb.casefold()} ")
+    before, after = parts.first, parts.last
+    if turned:
+        before, after = after, before
+    first, last = _places(question, before), _places(question, after)
+    return bool(first and last) and first[0] < last[-1]
 
 
-def _place(question: QuestionAnalysis, word: str) -> int:
-    stems = question.read.stem_list
-    return stems.index(stem(word)) if stem(word) in stems else -1
+def _places(question: QuestionAnalysis, end: str) -> list[int]:
+    """Return where a question has a name, as a whole."""
+    stems, name = question.read.stem_list, read(end).stem_list
+    starts = range(len(stems) - len(name) + 1) if name else ()
+    return [at for at in starts if stems[at : at + len(name)] == name]

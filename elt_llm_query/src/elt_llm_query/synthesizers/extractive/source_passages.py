@@ -1,10 +1,12 @@
 """Read a retrieved node as a passage of the answering rules."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from llama_index.core.schema import TextNode
 
 from elt_llm_core import provenance
+from elt_llm_core.document import BlockKind
 from elt_llm_core.provenance import RuleSpan
 from elt_llm_query.analysis.rule_reference import GOES_ON_KEY
 from elt_llm_query.grounding.labels import label_of
@@ -18,7 +20,8 @@ _WHOLE_KINDS = {
     "fact_sheet": "entity fact sheet",
     "relationship": "relationship related",
 }
-_SHEETS = frozenset(["fact_sheet", "relationship"])
+RELATIONSHIP = BlockKind.RELATIONSHIP.value
+_SHEETS = frozenset([BlockKind.FACT_SHEET.value, RELATIONSHIP])
 
 
 def to_passage(node: Any, number: int, vector: Vector | None = None) -> Passage:
@@ -50,7 +53,14 @@ def to_passage(node: Any, number: int, vector: Vector | None = None) -> Passage:
         vector=vector,
         origin=(place.collection, place.document_id, place.ordinal),
         span_start=place.span_start,
+        ends=_ends(node.metadata) if place.kind == RELATIONSHIP else None,
     )
+
+
+def _ends(metadata: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return the names of the ends of a relation, if its chunk has them."""
+    source, target = metadata.get("source"), metadata.get("target")
+    return (source, target) if source and target else None
 
 
 def _inside(span: RuleSpan, start: int) -> RuleSpan:
