@@ -40,7 +40,7 @@ class VerbIntents(AnswerBuilder):
         """Return the other ends of an element's relations with a verb."""
         r = self.reading
         verbs = [w for w in r.words if w in VERBS or w in USES]
-        if len(verbs) != 1 or not self._is_understood(verbs[0]):
+        if len(verbs) != 1 or not self._knows_words(verbs[0]):
             return None
         is_subject = self._is_subject(verbs[0])
         meant = USED if verbs[0] in USES else (VERBS[verbs[0]],)
@@ -66,7 +66,7 @@ class VerbIntents(AnswerBuilder):
             return answer
         return self.count_answer(answer) if r.has(COUNT_WORDS) else answer
 
-    def _is_understood(self, verb: str) -> bool:
+    def _knows_words(self, verb: str) -> bool:
         """Return whether a question has no other words than those of a verb."""
         is_sent = verb in SENDS and "where" in self.reading.words
         sent = SENT if is_sent else frozenset[str]()
