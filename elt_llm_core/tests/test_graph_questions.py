@@ -168,7 +168,7 @@ def test_who_reads_it_leaves_out_what_is_nobody():
 
 
 @pytest.mark.parametrize(
-    "question", ["What data does Till send?", "What information does Bank receive?"]
+    "question", ["What data does Till send?", "Which information does Bank receive?"]
 )
 def test_what_data_is_sent_is_not_where_it_is_sent(questions, question):
     assert questions.answer(question).status == "refused"
@@ -194,6 +194,8 @@ def test_a_refusal_of_elements_of_any_type_names_them():
 
 def test_data_is_sent_along_a_flow(questions):
     answer = questions.answer("Where does Till send data to?")
+    assert {e.name for e in answer.elements} == {"Ledger"}
+    answer = questions.answer("Which applications does Till send information to?")
     assert {e.name for e in answer.elements} == {"Ledger"}
     assert questions.answer("What led to the Order of Goods?").status == "refused"
 

@@ -24,8 +24,9 @@ from elt_llm_core.graph.question_words import (
 DATA = "DataObject"
 SPECIALISES = frozenset({"Specialisation", "Specialization"})
 SENDS = frozenset({"receive", "send"})
-# "Where does X send data to?"; what data it sends is a question about the data.
+# "Where does X send data to?", "Which systems does X send information to?"
 SENT = frozenset({"data", "information", "where"})
+DATA_ASKED = frozenset({"what", "which", "much"})  # "What data does X send?"
 NO_RELATION = "In the model there is no such relation."
 # "X uses Y" means that Y serves X, or that X accesses Y.
 ACCESS = Verb(ACCESSES)
@@ -68,9 +69,11 @@ class VerbIntents(AnswerBuilder):
 
     def _knows_words(self, verb: str) -> bool:
         """Return whether a question has no other words than those of a verb."""
-        is_sent = verb in SENDS and "where" in self.reading.words
+        r = self.reading
+        asked = {r.tokens[at - 1] for w, at in r.positions.items() if w in SENT and at}
+        is_sent = verb in SENDS and asked.isdisjoint(DATA_ASKED)
         sent = SENT if is_sent else frozenset[str]()
-        return self.reading.only(frozenset([verb]), LIST_WORDS, COUNT_WORDS, sent)
+        return r.only(frozenset([verb]), LIST_WORDS, COUNT_WORDS, sent)
 
     def _people(self, verb: str, ends: Sequence[ElementRef]) -> list[ElementRef]:
         """Return those of some elements that "who" may mean; all for other questions.

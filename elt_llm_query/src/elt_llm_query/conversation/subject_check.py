@@ -115,7 +115,7 @@ class SubjectCheck:
             asked = telling_stems(part.question)
             return len(asked) != 1 or has_words(asked, quoted)
         return (
-            tells_asked(part.question, _stated(result))
+            tells_asked(part.question, _statement_of(result))
             and tells_any(part.question, _own_words(part, last), quoted)
             and _keeps_clause(part, last, quoted)
             and (not _is_repeated(result, last) or _tells_new(part, last, quoted))
@@ -174,7 +174,7 @@ def _is_foreign(part: Understood, last: Exchange) -> bool:
     return may_be_foreign(part.question) or not asks(last.question)
 
 
-def _stated(result: QueryResult) -> str:
+def _statement_of(result: QueryResult) -> str:
     """Return the quotes of an answer, and the text of one that may be computed.
 
     A number of rows or elements is in no quote.
