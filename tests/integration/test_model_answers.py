@@ -176,7 +176,7 @@ def test_a_filter_and_a_collection_without_a_model_are_searched(ask):
 def test_tables_are_asked_without_a_language_model(ask):
     """One that lists what is asked for answers; else the model, and no more calls."""
     llm = ScriptedLLM(["The fee is 20 crowns [S1]."])
-    options = {"synthesizer_strategy": "llm"}
+    options = {"synthesizer_strategy": "compact"}
     for kind in ("data objects", "domains"):
         question = f"How many {kind} are there?"
         result = ask(question, ("list", "model"), llm=llm, **options)
