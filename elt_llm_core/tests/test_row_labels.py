@@ -3,6 +3,9 @@
 import pytest
 
 from elt_llm_core.tables import relations
+from elt_llm_core.tables.column_types import infer_types
+from elt_llm_core.tables.numbers import ENGLISH
+from elt_llm_core.tables.row_labels import label_column
 from table_blocks import table
 
 
@@ -64,3 +67,54 @@ def test_a_header_in_the_title_is_of_the_names_after_codes():
     assert relation(rows, title="Boats").labels == 1
     numbers = [["Berth", "Boat"], ["7", "Gull"], ["9", "Tern"]]
     assert relation(numbers, title="Boats").labels == 0
+
+
+@pytest.mark.parametrize(
+    ("rows", "label"),
+    [
+        # persons, remarks and attributes are no names
+        (["Room number|Area|Responsible", "R1|10|Ann Lee", "R2|20|Bo Ray"], "R2"),
+        (["Plot no.|Lessee|Rent", "P1|Kern Ltd|5", "P2|Dahl & Co|4"], "P2"),
+        (["ID|Signed off by|Fee", "K1|Ann Lee|5", "K2|Bo Ray|4"], "K2"),
+        (["ID|Vendor name|Fee", "K1|Kern Ltd|5", "K2|Dahl & Co|4"], "K2"),
+        (["Flight no.|Delay|Remark", "F1|5|fog", "F2|7|late crew"], "F2"),
+        (["Ticket ID|Comment (short)", "T1|broken", "T2|noisy"], "T2"),
+        (["Ref|Location|Rent", "L1|North hall|5", "L2|South hall|4"], "L2"),
+        # the first header says what the rows are
+        (["Flight no.|Destination|Delay", "F1|Rome|5", "F2|Oslo|7"], "F2"),
+        # numbers below another header are no serial numbers
+        (["Floor|Area|Tenant", "1|10|Kern Ltd", "2|20|Dahl & Co"], "2"),
+        (["No|Note|Task", "1|urgent|Sand", "2|urgent|Oil", "3|later|Dye"], "Oil"),
+        # "Grid" is no identifier
+        (["Grid|Place|Load", "G1|Rome|5", "G2|Oslo|7"], "G2"),
+        (["Casino|Town|Tables", "C1|Rome|5", "C2|Oslo|7"], "C2"),
+        # names
+        (["ID|Application|Fee", "A01|Crane App|5", "A02|Dock App|4"], "Dock App"),
+        (["Step|Activity|Lead", "1|Sand it|Ann", "2|Oil it|Bo"], "Oil it"),
+        (["Asset ID|Vendor|Asset", "A1|Kern|Saw", "A2|Dahl|Lathe"], "Lathe"),
+        (["Cust. no.|City|Customer", "C1|Rome|Kern", "C2|Oslo|Dahl"], "Dahl"),
+        (["Tenant ID|Rent|Tenant", "T1|5|Kern Ltd", "T2|4|Dahl & Co"], "Dahl & Co"),
+        (["FahrzeugNr|Ort|Fahrzeug", "F1|Bonn|Bus", "F2|Kiel|Bahn"], "Bahn"),
+        (["PumpID|Site|Pump name", "P1|Bonn|Big", "P2|Kiel|Small"], "Small"),
+    ],
+)
+def test_the_rows_are_named_by_their_names_and_not_by_persons_or_remarks(rows, label):
+    assert relation([row.split("|") for row in rows]).rows[1].label == label
+
+
+@pytest.mark.parametrize(
+    ("title", "rows", "label"),
+    [
+        ("Suppliers", ["ID|Supplier|City", "S1|Kern|Rome", "S2|Dahl|Oslo"], "Dahl"),
+        ("Rooms, tenants", ["Room no.|Area|Tenant", "R1|5|Kern", "R2|4|Dahl"], "R2"),
+        ("Flights to cities", ["Flight no.|Cities", "F1|Rome", "F2|Oslo"], "F2"),
+        ("Tasks and notes", ["No|Note|Task", "1|soon|Oil", "2|later|Dye"], "Dye"),
+    ],
+)
+def test_a_header_in_the_title_names_the_rows_unless_the_first_one_does(
+    title, rows, label
+):
+    cells = [row.split("|") for row in rows]
+    columns = [infer_types([*texts], ENGLISH) for texts in zip(*cells[1:], strict=True)]
+    column = label_column(columns, cells[0], title)
+    assert cells[2][column] == label

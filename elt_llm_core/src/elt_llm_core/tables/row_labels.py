@@ -3,70 +3,189 @@
 import re
 from collections.abc import Sequence
 
-from elt_llm_core.tables.column_types import Kind, Typed
+from elt_llm_core.tables.column_types import Amount, Kind, Typed
 
 # What is written above identifiers in English, German, Spanish and French; in a header
 # such as "Inv. no." or "Asset ID" it is the last word.
 _IDENTIFIER = re.compile(
-    r"(?:^|[^\w])(?:ids?|identifiers?|no|nos|nr|num|n[\u00ba\u00b0]|numbers?|codes?|keys?"
-    r"|refs?|references?|tags?|serials?|kennung|kennzeichen|nummer|k\u00fcrzel"
-    r"|schl\u00fcssel|c\u00f3digo|clave|n\u00famero|num\u00e9ro|#)\W*$"
-    r"|\w(?:-?(?:ID|Id|Nr|No))\W*$|\w(?:nummer|kennung|schl\u00fcssel)\W*$",
+    r"(?:(?:^|[\W_])(?:ids?|identifiers?|no|nos|nr|num|n[\u00ba\u00b0]|numbers?|codes?"
+    r"|keys?|refs?|references?|tags?|serials?|kennung|kennzeichen|nummer|k\u00fcrzel"
+    r"|schl\u00fcssel|c\u00f3digo|clave|n\u00famero|num\u00e9ro|#)"
+    r"|(?<=\w)(?:nummer|kennung|schl\u00fcssel))\W*$",
+    re.IGNORECASE,
+)
+# "AssetID", "FahrzeugNr"; the case tells them from "Grid", "Paid" and "Casino".
+_JOINED_IDENTIFIER = re.compile(r"(?<=[a-z\u00df-\u00ff])(?:ID|Id|Nr|No)\W*$")
+_SERIAL = re.compile(
+    r"|steps?|rank|pos|positions?|place|lines?|rows?|items?|seq|sequence|s\.?\s*no"
+    r"|schritt|rang|zeile|paso|fila|\u00e9tape|ligne",
     re.IGNORECASE,
 )
 _NAME = re.compile(
     r"\b(?:name|title|bezeichnung|nombre|nom|titul[oa]?)$", re.IGNORECASE
 )
+# Before "no." or "ID" these do not say what the rows are; an abbreviation neither.
+_ANYTHING = re.compile(
+    r"items?|assets?|serial|inventory|inv|internal|intern\w*|references?|refs?|records?"
+    r"|entry|lines?|rows?|running|lfd|laufende|unique|steps?|rank|pos|positions?|place"
+    r"|\w+\.",
+    re.IGNORECASE,
+)
+# Persons and firms that have to do with a thing, in the last word of a header.
+_PERSON = re.compile(
+    r"(?:owner|responsible|accountable|tenant|supplier|vendor|maker|keeper|holder"
+    r"|manager|contact|person|people|customer|client|author|assignee|lead|leader"
+    r"|operator|occupant|occupier|resident|landlord|lessee|borrower|lender|driver|user"
+    r"|steward|custodian|inspector|contractor|manufacturer|provider|buyer|seller"
+    r"|teacher|approver|reviewer|editor|chair|clerk|sponsor"
+    r"|verantwortliche?|zust\u00e4ndige?|besitzer|eigent\u00fcmer|mieter|lieferant"
+    r"|hersteller|kunde|fahrer|\w*(?:partner|leiter|halter|inhaber)"
+    r"|responsable|propietario|inquilino|proveedor|cliente|propri\u00e9taire|locataire"
+    r"|fournisseur)(?:s|r|n|en|in)?",
+    re.IGNORECASE,
+)
+# What is said of a thing; it names none.
+_REMARK = re.compile(
+    r"(?:remark|note|comment|bemerkung|anmerkung|notiz|hinweis|kommentar"
+    r"|observaci(?:\u00f3n|ones)|nota|comentario|remarque|commentaire)(?:s|en|e|n)?",
+    re.IGNORECASE,
+)
+# Rows may have these as names only where the title or the first header says so.
+_ATTRIBUTE = re.compile(
+    r"(?:reason|cause|status|state|result|finding|action|purpose|usage|use|location"
+    r"|address|e-?mail|phone|telephone|link|url|type|kind|category|categorie|class"
+    r"|group|colou?r|size|delay|period|frequency|from|to|date|time|value|zweck|grund"
+    r"|standort|adresse|motivo|motif)(?:s|es|e|n|en)?",
+    re.IGNORECASE,
+)
+# "Owner of the record" is an owner; "Signed off by" and "Sent to" are persons.
+_PREPOSITION = re.compile(r"\b(?:of|for|in|on|at|from|per)\b.*", re.IGNORECASE)
+_BY = re.compile(r"\b(?:by|with|to|durch|von|por|par)$", re.IGNORECASE)
 _CODE = re.compile(r"(?=\D*\d)[\w.:/#-]+")  # "A01", "LAB-3", "4711"; no sentence
 _WORD = re.compile(r"[^\W_]+")
+_HEADER_WORD = re.compile(r"[^\W_]+\.?")
+_IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _BARE = re.compile(r"[\d.]+")
 # Characters. The names in the inventories of the benchmarks have up to 52; a column of
 # requirements or remarks has sentences, which name nothing.
 _LONGEST_NAME = 80
+_SHORTENED = 3  # letters of an abbreviation: "Cust. no." numbers customers
 
 
 def label_column(types: Sequence[Typed], headers: Sequence[str], title: str) -> int:
     """Return the column that names the rows.
 
-    It is the first, unless that has serial numbers or identifiers: then the column of
-    unique names whose header is in the title of the table, or says "name", or the first
-    column of unique names. Codes below another header than one of identifiers
-    ("Grade": G1, G2) are names themselves, unless a later header is in the title.
+    It is the first, unless that has serial numbers or identifiers below a header
+    that says so ("No", "Step", "Asset ID"). Then it is the first column of unique
+    names with a header in the title of the table, or one that shares a noun with
+    the first ("Asset ID", "Asset"), or says "name". Without one it is the first
+    column of unique names, if its header is neither of remarks ("Note"), of persons
+    ("Owner") nor of an attribute ("Location"); otherwise the column of the
+    identifiers. If their header says what the rows are ("Room number"), a column
+    with another noun takes their place only if it is in the title, and the rows'
+    own noun is not. Codes below another header ("Grade": G1, G2) are names
+    themselves, unless a later header is in the title.
 
     Args:
         types: The columns with their values.
         headers: The headers of the columns.
         title: The title of the table, such as the name of its sheet.
     """
-    first = types[0].values if types else ()
-    serial = len(first) > 1 and first == tuple(range(1, len(first) + 1))
-    names = [c for c in range(1, len(types)) if _are_names(types[c])]
-    if serial and len(types) > 1:
-        return 1 if types[1].kind is Kind.TEXT else next(iter(names), 0)
-    texts = [str(v) for v in first if v is not None]
-    if not _are_codes(texts, len(first)):
+    if len(types) < 2:  # noqa: PLR2004 - there is nothing to choose
         return 0
-    titled = [c for c in names if _is_in_title(headers[c], title)]
-    if titled and not all(map(_BARE.fullmatch, texts)):
-        return titled[0]
-    if not _IDENTIFIER.search(headers[0]):
+    first = types[0].values
+    serial = len(first) > 1 and all(v == n for n, v in enumerate(first, 1))
+    if not serial and not _are_codes(first):
         return 0
-    named = [c for c in names if _NAME.search(headers[c].strip())]
-    return next(iter([*titled, *named, *names]), 0)
+    numbered = _is_identifier(headers[0]) or (serial and _is_serial(headers[0]))
+    if not numbered and all(_BARE.fullmatch(str(v)) for v in first):
+        return 0
+    # The headers are compared first: a table may have 100,000 rows.
+    chosen = _candidates(headers, title, numbered=numbered)
+    named = next((c for c in chosen if _are_names(types[c])), 0)
+    if named or not numbered or _own_nouns(headers[0]):
+        return named
+    beside = next((c for c in range(1, len(types)) if _are_names(types[c])), 0)
+    return beside if _is_thing(headers[beside]) else 0
 
 
-def _are_codes(texts: Sequence[str], rows: int) -> bool:
+def _candidates(headers: Sequence[str], title: str, *, numbered: bool) -> list[int]:
+    """Return the columns whose headers may be those of names, the likeliest first."""
+    own = _own_nouns(headers[0])
+    later = [c for c in range(1, len(headers)) if not _has_word(headers[c], _REMARK)]
+    shared = [c for c in later if _shares_noun(headers[0], headers[c])]
+    titled = [c for c in later if _is_in_title(headers[c], title)]
+    # Rooms in "Rooms and tenants" are no tenants, nor are flights "by destination".
+    if any(_is_in_title(word, title) for word in own):
+        titled = [c for c in titled if c in shared]
+    elif own:
+        titled = [c for c in titled if c in shared or _is_thing(headers[c])]
+    if not numbered:
+        return titled
+    things = () if own else (c for c in later if _is_thing(headers[c]))
+    named = (c for c in things if _NAME.search(headers[c].strip()))
+    return [*titled, *shared, *named]
+
+
+def _is_identifier(header: str) -> bool:
+    return bool(_IDENTIFIER.search(header) or _JOINED_IDENTIFIER.search(header))
+
+
+def _is_serial(header: str) -> bool:
+    return bool(_SERIAL.fullmatch(header.strip(" .:")))
+
+
+def _nouns(header: str) -> list[str]:
+    """Return the words of a header of identifiers without "no." or "ID"."""
+    rest = _JOINED_IDENTIFIER.sub("", _IDENTIFIER.sub("", header))
+    return _HEADER_WORD.findall("" if _is_serial(header) else rest)
+
+
+def _own_nouns(header: str) -> list[str]:
+    """Return the words of a header of identifiers that tell what the rows are."""
+    return [w for w in _nouns(header) if not _ANYTHING.fullmatch(w)]
+
+
+def _shares_noun(first_header: str, header: str) -> bool:
+    """Return True for "Asset" or "Asset name" after "Asset ID", also if abbreviated."""
+    first = {w.casefold().rstrip(".") for w in _nouns(first_header)}
+    first |= {w.removesuffix("s") for w in first}  # "Boots-Nr.": Boot
+    words = {w.casefold() for w in _WORD.findall(_NAME.sub("", header.strip()))}
+    short = {w for w in first if len(w) >= _SHORTENED}
+    return bool(words & first) or any(w.startswith(s) for w in words for s in short)
+
+
+def _is_thing(header: str) -> bool:
+    """Return False for the header of a remark, of an attribute or of persons."""
+    says = _has_word(header, _REMARK) or _has_word(header, _ATTRIBUTE)
+    return not (says or _is_person(header))
+
+
+def _is_person(header: str) -> bool:
+    plain = _NAME.sub("", _IN_BRACKETS.sub("", header).strip())
+    return bool(_BY.search(plain.strip())) or _has_word(plain, _PERSON)
+
+
+def _has_word(header: str, pattern: re.Pattern[str]) -> bool:
+    """Return True if the word that a header is about is of this kind."""
+    plain = _IN_BRACKETS.sub("", header).strip()
+    words = _WORD.findall(_PREPOSITION.sub("", plain)) or _WORD.findall(plain)
+    return bool(words) and bool(pattern.fullmatch(words[-1]))
+
+
+def _are_codes(values: Sequence[Amount | None]) -> bool:
     """Return True if each row has a code of its own."""
-    unique = len({*texts}) == rows
-    return rows > 1 and unique and all(map(_CODE.fullmatch, texts))
+    codes = all(v is not None and _CODE.fullmatch(str(v)) for v in values)
+    return codes and 1 < len(values) == len({str(v) for v in values})
 
 
 def _are_names(column: Typed) -> bool:
     """Return True if each row has a short text of its own that is no code."""
+    if column.kind is not Kind.TEXT:
+        return False
     texts = [str(v) for v in column.values if v]
     return (
-        column.kind is Kind.TEXT
-        and len({t.casefold() for t in texts}) == len(column.values)
+        len({t.casefold() for t in texts}) == len(column.values)
         and all(len(t) <= _LONGEST_NAME for t in texts)
         and not all(map(_CODE.fullmatch, texts))
     )
