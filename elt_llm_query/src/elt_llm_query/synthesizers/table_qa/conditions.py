@@ -10,9 +10,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from elt_llm_core.graph.label_words import is_participle
 from elt_llm_core.tables import NUMBERS, Kind, Relation
-from elt_llm_core.tables.column_types import says_none
-from elt_llm_core.tables.numbers import nothing
+from elt_llm_core.tables.column_types import infer_types, says_none
+from elt_llm_core.tables.numbers import ENGLISH, nothing
 from elt_llm_query.analysis.date_limits import DateRange
 from elt_llm_query.analysis.lexicon import STOP_WORDS
 from elt_llm_query.analysis.stems import stem, words
@@ -27,33 +28,11 @@ from elt_llm_query.synthesizers.table_qa.planner import (
 )
 
 _NOT = frozenset(
-    [
-        "not",
-        "never",
-        "no",
-        "without",
-        "except",
-        "excluding",
-        "neither",
-        "nor",
-        "non",
-        "lacking",
-        "lack",
-        "lacks",
-        "isn't",
-        "aren't",
-        "wasn't",
-        "weren't",
-        "doesn't",
-        "don't",
-        "didn't",
-        "hasn't",
-        "haven't",
-        "hadn't",
-        "cannot",
-        "can't",
-        "won't",
-    ]
+    words(
+        "not never no without except excluding neither nor non lacking lack lacks "
+        "isn't aren't wasn't weren't doesn't don't didn't hasn't haven't hadn't cannot "
+        "can't won't"
+    )
 )
 _NONE_OF = frozenset(["no", "without", "lack", "lacks", "lacking"])
 _WITH = frozenset(["have", "has", "had", "with", "having"])
@@ -65,8 +44,14 @@ _ZERO = re.compile(r"0+(?:[.,]0+)?")
 _DENIES = re.compile(
     r"(?:no|not|none|nil|nein|kein\w*|nicht|sin|ning[u\u00fa]n\w*)\b", re.IGNORECASE
 )
+# What stands in place of a name: nobody has done it yet, or it is unknown.
+_OPEN = re.compile(
+    r"0+(?:[.,]0+)?|\?+|pending|open|planned|scheduled|tb[acd]|unknown|offen|geplant",
+    re.IGNORECASE,
+)
 _OCCASIONS = frozenset(map(stem, words("last latest previous recent date day on")))
-_PARTICIPLE = re.compile(r"(?:ed|en|wn|t)$")
+# Beside those of labels in models.
+_PARTICIPLES = frozenset(words("done cut dealt hung repaid rebuilt rewritten swept"))
 _ANYTHING = frozenset(["anything", "anyone", "anybody"])
 _BEFORE_PARTICIPLES = frozenset(["been", "be", "being", "yet", "ever"])
 _SHORT = 2  # characters; a shorter value counts only next to its header
@@ -367,7 +352,8 @@ def _header_conditions(
             yield _yes_or_no(column, cells, places, tokens, verbs | named)
             continue
         condition = _empty_or_filled(column, cells, places, tokens)
-        condition = condition or _never_done(column, cells, places, tokens)
+        if condition is None and _tells_when_or_who(table.relation, column):
+            condition = _never_done(column, cells, places, table, tokens)
         if condition is not None:
             yield condition
 
@@ -424,11 +410,8 @@ def _empty_or_filled(
         wording = f"is {' or '.join(sorted(texts | empty))}"
         return CellCondition(column, none, wording, denying, negated=True)
     article = tokens.lower[places[0] - 1] in {"a", "an", "any"}
-    if (
-        tokens.lower[before] in _WITH
-        and article
-        and places[-1] - places[0] < len(places)
-    ):
+    apart = places[-1] - places[0] >= len(places)
+    if tokens.lower[before] in _WITH and article and not apart:
         tokens.used.update(places)
         filled = frozenset({*cells} - none)
         if filled & (zero | denying):  # filled with "none": no row is certain
@@ -437,15 +420,36 @@ def _empty_or_filled(
     return None
 
 
+def _tells_who(header: str) -> bool:
+    return "by" in words(header.lower())
+
+
+def _tells_when_or_who(relation: Relation, column: int) -> bool:
+    """Return True if a filled cell says that something was done.
+
+    The column has dates, or its header an occasion or "by": "Last inspection", "Tested
+    by". A percentage, a cost or a state such as "pending" does not say it.
+    """
+    one = relation.columns[column]
+    headed = any(stem(w) in _OCCASIONS for w in words(one.header))
+    headed |= _tells_who(one.header)
+    return one.kind is Kind.DATE or (headed and one.kind is Kind.TEXT)
+
+
 def _never_done(
-    column: int, cells: dict[int, str], places: Sequence[int], tokens: QuestionTokens
+    column: int,
+    cells: dict[int, str],
+    places: Sequence[int],
+    table: TableWords,
+    tokens: QuestionTokens,
 ) -> CellCondition | None:
     """Return the condition of "have never been inspected": the cell is empty.
 
     Its verb is in the header: "Last inspection", "Inspected", "Replaced by".
     """
     first = places[0]
-    if _PARTICIPLE.search(tokens.lower[first]) is None:
+    verb = tokens.lower[first]
+    if not (is_participle(verb) or verb in _PARTICIPLES):
         return None
     before = first - 1
     while before >= 0 and tokens.lower[before] in _BEFORE_PARTICIPLES:
@@ -453,10 +457,17 @@ def _never_done(
     if before < 0 or tokens.lower[before] not in _NOT:
         return None
     empty = frozenset(n for n, t in cells.items() if nothing(t) or says_none(t))
-    denying = frozenset(n for n, t in cells.items() if _DENIES.match(t.strip())) - empty
+    filled = {n: t.strip() for n, t in cells.items() if n not in empty}
+    unsure = [n for n, t in filled.items() if _DENIES.match(t) or _OPEN.fullmatch(t)]
+    if not _tells_who(table.relation.columns[column].header):
+        unsure = [n for n, t in filled.items() if not _is_date(t)]
     tokens.used.update([before, *places])
     tokens.used.update(i for i, w in enumerate(tokens.lower) if w in _ANYTHING)
-    return CellCondition(column, empty, "is empty", denying, negated=True)
+    return CellCondition(column, empty, "is empty", frozenset(unsure), negated=True)
+
+
+def _is_date(text: str) -> bool:
+    return infer_types([text], ENGLISH).kind is Kind.DATE
 
 
 def date_condition(
