@@ -40,8 +40,8 @@ _PERSON = re.compile(
     r"|teacher|approver|reviewer|editor|chair|clerk|sponsor"
     r"|verantwortliche?|zust\u00e4ndige?|besitzer|eigent\u00fcmer|mieter|lieferant"
     r"|hersteller|kunde|fahrer|\w*(?:partner|leiter|halter|inhaber)"
-    r"|responsable|propietario|inquilino|proveedor|cliente|propri\u00e9taire|locataire"
-    r"|fournisseur)(?:s|r|n|en|in)?",
+    r"|responsab\w+|propietario|inquilino|proveedor|propri\u00e9taire|locataire"
+    r"|fournisseur)(?:s|r|e|es|n|en|in)?",
     re.IGNORECASE,
 )
 # What is said of a thing; it names none.
@@ -52,10 +52,10 @@ _REMARK = re.compile(
 )
 # Rows may have these as names only where the title or the first header says so.
 _ATTRIBUTE = re.compile(
-    r"(?:reason|cause|status|state|result|finding|action|purpose|usage|use|location"
-    r"|address|e-?mail|phone|telephone|link|url|type|kind|category|categorie|class"
+    r"(?:reason|cause|status|state|result|purpose|usage|use|location"
+    r"|add?ress|e-?mail|phone|telephone|link|url|type|kind|categor(?:y|ie)|class"
     r"|group|colou?r|size|delay|period|frequency|from|to|date|time|value|zweck|grund"
-    r"|standort|adresse|motivo|motif)(?:s|es|e|n|en)?",
+    r"|standort|motivo|motif)(?:s|es|e|n|en)?",
     re.IGNORECASE,
 )
 # "Owner of the record" is an owner; "Signed off by" and "Sent to" are persons.

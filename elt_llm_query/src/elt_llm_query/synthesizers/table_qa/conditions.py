@@ -46,7 +46,7 @@ _DENIES = re.compile(
 )
 # What stands in place of a name: nobody has done it yet, or it is unknown.
 _OPEN = re.compile(
-    r"0+(?:[.,]0+)?|\?+|pending|open|planned|scheduled|tb[acd]|unknown|offen|geplant",
+    r"0+(?:[.,]0+)?|\?+|pending|open|planned|scheduled|tb[acd]|unknown|geplant",
     re.IGNORECASE,
 )
 _OCCASIONS = frozenset(map(stem, words("last latest previous recent date day on")))

@@ -21,7 +21,7 @@ _UNITS = re.compile(
     r"(?:(?:stock|measuring|measurement|price|pricing|sales|order|packing|base)\s+)*"
     r"(?:units?(?:\s+of\s+(?:measures?|measurement|quantity))?|uom|currency(?:\s+code)?"
     r"|(?:ma\u00df|mengen|preis|mess)?einheit(?:en)?|w\u00e4hrung"
-    r"|unidad(?:es)?(?:\s+de\s+medida)?|moneda|unit\u00e9s?(?:\s+de\s+mesure)?|devise)",
+    r"|unidad(?:es)?(?:\s+de\s+medida)?|moneda|unit\u00e9s?(?:\s+de\s+\w+)?|devise)",
     re.IGNORECASE,
 )
 # Characters: "pounds sterling" has 15, "metres per second" 17; longer text is a name.
