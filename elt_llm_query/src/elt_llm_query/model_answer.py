@@ -2,7 +2,8 @@
 
 The graph answers only questions that it parses completely. Its answer is used only if
 chunks of the collection state every part of it verbatim: the sentence of each relation,
-the domain on a fact sheet, the fact sheet of each element. All other questions are
+the domain on a fact sheet, the fact sheet of each element, and for a relation of an
+inventory the row with both names. All other questions are
 searched for as usual. That a model has nothing of what is asked for never ends the
 search: other sources may have it.
 """
@@ -10,6 +11,7 @@ search: other sources may have it.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from weakref import WeakKeyDictionary
 
 from llama_index.core.base.response.schema import Response
@@ -18,7 +20,7 @@ from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore
 from elt_llm_core.document import BlockKind
 from elt_llm_core.enterprise.model import SIDECAR_KIND
 from elt_llm_core.graph.graph_questions import GraphQuestions
-from elt_llm_core.graph.graph_records import ElementRef, GraphAnswer
+from elt_llm_core.graph.graph_records import ElementRef, GraphAnswer, RelationRef
 from elt_llm_core.graph.model_graph import open_graph
 from elt_llm_core.graph.question_words import COUNT_WORDS, FUNCTION_WORDS, LIST_WORDS
 from elt_llm_core.results import QueryResult, Status
@@ -134,13 +136,30 @@ def answer_from_model(
         return None
     if answer.status == "refused" or answer.has_nothing:
         return ModelAnswer(None, (), answer.text)
-    chunks = [node for name in holding for node in store.nodes(name, KINDS)]
-    return _state(question, answer, chunks)
+    return _state(question, answer, _Chunks(store, holding))
 
 
-def _state(
-    question: str, answer: GraphAnswer, chunks: Sequence[BaseNode]
-) -> ModelAnswer:
+class _Chunks:
+    """The chunks of models, and the rows of their workbooks, each read when needed."""
+
+    def __init__(self, store: Store, names: Sequence[str]) -> None:
+        self._store, self._names = store, names
+
+    @cached_property
+    def sheets(self) -> list[BaseNode]:
+        """Return the fact sheets and relations."""
+        return self._of(KINDS)
+
+    @cached_property
+    def rows(self) -> list[BaseNode]:
+        """Return the rows of tables."""
+        return self._of([BlockKind.TABLE_ROW.value])
+
+    def _of(self, kinds: Sequence[str]) -> list[BaseNode]:
+        return [n for name in self._names for n in self._store.nodes(name, kinds)]
+
+
+def _state(question: str, answer: GraphAnswer, chunks: _Chunks) -> ModelAnswer:
     """Return an answer with its proof, or as a statement if chunks do not prove it."""
     is_provable = answer.kind in PROVABLE and bool(answer.proof)
     quotes = _prove(answer, chunks) if is_provable else []
@@ -160,23 +179,34 @@ def _questions(store: Store, names: Sequence[str]) -> GraphQuestions:
     return kept[1]
 
 
-def _prove(answer: GraphAnswer, chunks: Sequence[BaseNode]) -> list[Quote]:
+def _prove(answer: GraphAnswer, chunks: _Chunks) -> list[Quote]:
     """Return a quote for every part of the answer; empty if a part has no quote."""
-    quotes: list[Quote] = []
-    for part in _parts(answer):
-        quote = next(_quotes(part, chunks), None)
-        if quote is None:
-            return []
-        quotes.append(quote)
-    return quotes
+    quotes: list[Quote | None] = []
+    for relation in answer.relations:
+        # With the counts, which are on the same line.
+        begin = re.compile(rf"{re.escape(relation.text)}[^\n]*")
+        quote = next(_quotes((relation.location.file, begin), chunks.sheets), None)
+        quotes.append(quote or _find_row(relation, chunks))
+    quotes += [next(_quotes(part, chunks.sheets), None) for part in _parts(answer)]
+    proved = [quote for quote in quotes if quote is not None]
+    return proved if len(proved) == len(quotes) else []
+
+
+def _find_row(relation: RelationRef, chunks: _Chunks) -> Quote | None:
+    """Return the row of a workbook that a relation of an inventory is read from."""
+    for node in chunks.rows if relation.location.file else ():
+        text = _text(node)
+        cells = {cell.strip() for cell in re.split(r"[\t\n;,]", text)}
+        if node.metadata.get("document") == relation.location.file and (
+            {relation.source, relation.target} <= cells
+        ):
+            return Quote(node, 0, len(text))
+    return None
 
 
 def _parts(answer: GraphAnswer) -> Iterator[tuple[str, re.Pattern[str]]]:
-    """The file, and what a chunk of it has to begin with."""
+    """The file of each element that no relation names, and how its sheet begins."""
     ends = {end for r in answer.relations for end in (r.source_id, r.target_id)}
-    for relation in answer.relations:
-        # With the counts, which are on the same line.
-        yield relation.location.file, re.compile(rf"{re.escape(relation.text)}[^\n]*")
     groups = {ref.name for ref in answer.subjects if ref.role != "entity"}
     if answer.kind in {"place", "path", "relations"}:
         groups |= {ref.name for ref in answer.elements}

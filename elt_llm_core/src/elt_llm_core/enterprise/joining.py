@@ -111,8 +111,10 @@ class _Joiner:
         sheets = {sheet: tuple(ids) for sheet, ids in self._of_fact_sheet.items()}
         before = dict(self._elements)
         twins = {e.id: self._twins(e, sheets, before) for e in model.elements}
+        by_name: dict[str, Sequence[str]] = {}
         if model.format == INVENTORY_FORMAT:
-            twins.update(_namesakes(model, twins, before.values()))
+            by_name = _namesakes(model, twins, before.values())
+            twins.update(by_name)
         new_id: dict[str, str] = {}
         for element in model.elements:
             same = twins[element.id]
@@ -126,10 +128,12 @@ class _Joiner:
             new_id[relation.id] = key
         for element in model.elements:
             parent = new_id.get(element.parent_id, element.parent_id)
-            self._put(
-                replace_fields(element, id=new_id[element.id], parent_id=parent),
-                twins[element.id],
-            )
+            moved = {"id": new_id[element.id], "parent_id": parent}
+            if element.id in by_name:
+                # A shape stays without a type: else a list of data objects would have
+                # only those shapes whose names an inventory happens to list.
+                moved["type"] = ""
+            self._put(replace_fields(element, **moved), twins[element.id])
         self._point_at_new_ids(model, new_id)
 
     def _twins(
