@@ -108,6 +108,7 @@ HANDBOOK = [
     ("Workshop", "Visitors are allowed in the workshop until noon."),
     ("Lift", "The lift stops at 9:30."),
     ("Invoices", "Invoices are kept for at least 5 years."),
+    ("Voting", "Members may vote on the budget."),
 ]
 PROCEDURE = [
     ("A", "Towards the road, fences have a height of at most 1.5 metres."),
@@ -120,6 +121,7 @@ PROCEDURE = [
     ("H", "The workshop allows visitors who do not touch the machines."),
     ("I", "Nobody is carried after the lift stops at 09:30."),
     ("J", "The office keeps each invoice for at most 10 years."),
+    ("K", "Members of the club who are under 18 may not vote on the budget."),
 ]
 
 
@@ -142,6 +144,7 @@ def two_documents(tmp_path_factory):
         ("How often is the boiler inspected?", "12 months or 24 months"),
         ("Are dogs allowed on the ferry?", "one of them says not"),
         ("When does the cloakroom close?", "21:30 or 22:00"),
+        ("May members vote on the budget?", "one of them says not"),
     ],
 )
 def test_another_document_that_answers_otherwise_in_other_words_is_reported(

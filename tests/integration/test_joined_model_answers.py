@@ -89,8 +89,12 @@ def test_a_relation_of_an_inventory_is_proved_by_its_row(ask):
     assert citation.support is Support.VERIFIED
 
 
-def test_a_shape_without_a_type_is_no_data_object_because_some_are_listed(ask):
+def test_a_list_of_a_type_is_refused_beside_shapes_without_a_type(ask):
     result = ask("Which data objects are in the ORCHARD domain?")
-    assert "2 in ORCHARD" not in result.answer
-    if result.status is Status.ANSWERED:
-        assert "Crate" in result.answer
+    assert result.status is not Status.ANSWERED
+    assert "Without a type in ORCHARD: Crate." in result.answer
+
+
+def test_a_shape_that_an_inventory_lists_has_the_type_of_its_fact_sheet(ask):
+    result = ask("How many data objects are there in the model?")
+    assert "3 in the model: Apple Tree, Picking Order, Invoice." in result.answer

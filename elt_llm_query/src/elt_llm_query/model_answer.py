@@ -17,11 +17,13 @@ from weakref import WeakKeyDictionary
 from llama_index.core.base.response.schema import Response
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore
 
+from elt_llm_core import provenance
 from elt_llm_core.document import BlockKind
 from elt_llm_core.enterprise.model import SIDECAR_KIND
 from elt_llm_core.graph.graph_questions import GraphQuestions
 from elt_llm_core.graph.graph_records import ElementRef, GraphAnswer, RelationRef
 from elt_llm_core.graph.model_graph import open_graph
+from elt_llm_core.graph.question_reader import CAMEL
 from elt_llm_core.graph.question_words import COUNT_WORDS, FUNCTION_WORDS, LIST_WORDS
 from elt_llm_core.results import QueryResult, Status
 from elt_llm_core.store import Store
@@ -47,6 +49,8 @@ PROVABLE = frozenset(
         "list", "path", "place", "relations", "type", "verb",
     }
 )  # fmt: skip
+FLOW = "Flow"  # the type of the relations of an inventory's interfaces
+_SEPARATORS = re.compile(r"[;,\n]")
 KINDS = (BlockKind.FACT_SHEET.value, BlockKind.RELATIONSHIP.value)
 
 # One graph for each open data root, until one of its collections changes.
@@ -140,7 +144,7 @@ def answer_from_model(
 
 
 class _Chunks:
-    """The chunks of models, and the rows of their workbooks, each read when needed."""
+    """The chunks of models, and the rows of their tables, each read when needed."""
 
     def __init__(self, store: Store, names: Sequence[str]) -> None:
         self._store, self._names = store, names
@@ -151,9 +155,12 @@ class _Chunks:
         return self._of(KINDS)
 
     @cached_property
-    def rows(self) -> list[BaseNode]:
-        """Return the rows of tables."""
-        return self._of([BlockKind.TABLE_ROW.value])
+    def rows(self) -> dict[str, list[BaseNode]]:
+        """Return the rows of tables, of workbooks and other documents, by document."""
+        rows: dict[str, list[BaseNode]] = {}
+        for node in self._of([BlockKind.TABLE_ROW.value]):
+            rows.setdefault(str(node.metadata.get("document")), []).append(node)
+        return rows
 
     def _of(self, kinds: Sequence[str]) -> list[BaseNode]:
         return [n for name in self._names for n in self._store.nodes(name, kinds)]
@@ -162,7 +169,8 @@ class _Chunks:
 def _state(question: str, answer: GraphAnswer, chunks: _Chunks) -> ModelAnswer:
     """Return an answer with its proof, or as a statement if chunks do not prove it."""
     is_provable = answer.kind in PROVABLE and bool(answer.proof)
-    quotes = _prove(answer, chunks) if is_provable else []
+    few = len(answer.relations) + len(answer.elements) <= MOST
+    quotes = _prove(question, answer, chunks) if is_provable and few else []
     if not quotes or len(quotes) > MOST:
         return ModelAnswer(None, (), f"The model states: {answer.text}")
     response, nodes = _respond(answer.text, quotes)
@@ -179,32 +187,60 @@ def _questions(store: Store, names: Sequence[str]) -> GraphQuestions:
     return kept[1]
 
 
-def _prove(answer: GraphAnswer, chunks: _Chunks) -> list[Quote]:
+def _prove(question: str, answer: GraphAnswer, chunks: _Chunks) -> list[Quote]:
     """Return a quote for every part of the answer; empty if a part has no quote."""
-    quotes: list[Quote | None] = []
+    quotes: list[Quote] = []
     for relation in answer.relations:
         # With the counts, which are on the same line.
         begin = re.compile(rf"{re.escape(relation.text)}[^\n]*")
         quote = next(_quotes((relation.location.file, begin), chunks.sheets), None)
-        quotes.append(quote or _find_row(relation, chunks))
-    quotes += [next(_quotes(part, chunks.sheets), None) for part in _parts(answer)]
-    proved = [quote for quote in quotes if quote is not None]
-    return proved if len(proved) == len(quotes) else []
+        quote = quote or _find_row(relation, chunks)
+        if quote is None:
+            return []
+        quotes.append(quote)
+    for part in _parts(question, answer):
+        quote = next(_quotes(part, chunks.sheets), None)
+        if quote is None:
+            return []
+        quotes.append(quote)
+    return quotes
 
 
 def _find_row(relation: RelationRef, chunks: _Chunks) -> Quote | None:
-    """Return the row of a workbook that a relation of an inventory is read from."""
-    for node in chunks.rows if relation.location.file else ():
+    """Return the row of an inventory that a relation is read from.
+
+    It is on the sheet of the relation, has one end as a cell, and the other one in the
+    column of the relation; a flow has columns of other names.
+    """
+    ends = {relation.source, relation.target}
+    for node in chunks.rows.get(relation.location.file, ()):
         text = _text(node)
-        cells = {cell.strip() for cell in re.split(r"[\t\n;,]", text)}
-        if node.metadata.get("document") == relation.location.file and (
-            {relation.source, relation.target} <= cells
-        ):
+        if not all(end in text for end in ends):
+            continue
+        place = provenance.read(node)
+        cells = [
+            (c.header, text[c.start - place.span_start : c.end - place.span_start])
+            for c in place.cells
+        ]
+        whole = ends & {value.strip() for _, value in cells}
+        stated = any(
+            header.casefold() == relation.type.casefold() or relation.type == FLOW
+            for header, value in cells
+            if ends & _names_in(value)
+        )
+        everything = frozenset().union(*(_names_in(value) for _, value in cells))
+        here = place.page == relation.location.page and ends <= everything
+        if here and whole and stated:
             return Quote(node, 0, len(text))
     return None
 
 
-def _parts(answer: GraphAnswer) -> Iterator[tuple[str, re.Pattern[str]]]:
+def _names_in(cell: str) -> frozenset[str]:
+    """Return the whole text of a cell, and the names that it lists."""
+    return frozenset(part.strip() for part in (cell, *_SEPARATORS.split(cell)))
+
+
+def _parts(question: str, answer: GraphAnswer) -> Iterator[tuple[str, re.Pattern[str]]]:
     """The file of each element that no relation names, and how its sheet begins."""
     ends = {end for r in answer.relations for end in (r.source_id, r.target_id)}
     groups = {ref.name for ref in answer.subjects if ref.role != "entity"}
@@ -216,7 +252,8 @@ def _parts(answer: GraphAnswer) -> Iterator[tuple[str, re.Pattern[str]]]:
         *(() if answer.kind == "place" else answer.elements),
     )
     for ref in {ref.id: ref for ref in refs if ref.id not in ends}.values():
-        begin = _fact_sheet(ref, groups) if ref.role == "entity" else _member(ref)
+        is_entity = ref.role == "entity"
+        begin = _fact_sheet(question, ref, groups) if is_entity else _member(ref)
         yield ref.location.file, begin
 
 
@@ -228,15 +265,18 @@ def _member(group: ElementRef) -> re.Pattern[str]:
     )
 
 
-def _fact_sheet(ref: ElementRef, groups: set[str]) -> re.Pattern[str]:
+def _fact_sheet(question: str, ref: ElementRef, groups: set[str]) -> re.Pattern[str]:
     """Return the beginning of a fact sheet: its name, its group and its type.
 
     `groups` are those that the answer mentions; if there are any, the fact sheet must
-    name one of them.
+    name one of them. A type that the question does not name may be one that only an
+    inventory has: then the element is drawn as a shape.
     """
     if groups and not groups & {ref.domain, ref.subtype}:
         return NOTHING
     kind = " ?".join(map(re.escape, ref.type))  # written in words on some fact sheets
+    if not stems_of(CAMEL.sub(" ", ref.type)) <= telling_stems(question):
+        kind = f"(?:{kind}|Shape)"
     return re.compile(
         rf"{re.escape(ref.name)}\n(?:(?!Type: )[^\n]*\n)*Type: {kind}$", re.MULTILINE
     )

@@ -111,10 +111,8 @@ class _Joiner:
         sheets = {sheet: tuple(ids) for sheet, ids in self._of_fact_sheet.items()}
         before = dict(self._elements)
         twins = {e.id: self._twins(e, sheets, before) for e in model.elements}
-        by_name: dict[str, Sequence[str]] = {}
         if model.format == INVENTORY_FORMAT:
-            by_name = _namesakes(model, twins, before.values())
-            twins.update(by_name)
+            twins.update(_namesakes(model, twins, before.values()))
         new_id: dict[str, str] = {}
         for element in model.elements:
             same = twins[element.id]
@@ -128,12 +126,10 @@ class _Joiner:
             new_id[relation.id] = key
         for element in model.elements:
             parent = new_id.get(element.parent_id, element.parent_id)
-            moved = {"id": new_id[element.id], "parent_id": parent}
-            if element.id in by_name:
-                # A shape stays without a type: else a list of data objects would have
-                # only those shapes whose names an inventory happens to list.
-                moved["type"] = ""
-            self._put(replace_fields(element, **moved), twins[element.id])
+            self._put(
+                replace_fields(element, id=new_id[element.id], parent_id=parent),
+                twins[element.id],
+            )
         self._point_at_new_ids(model, new_id)
 
     def _twins(
@@ -240,7 +236,7 @@ _INVENTORY_TYPES = {
     "applicationcomponent": "application",
     "capability": "businesscapability",
 }
-_UNTYPED = frozenset({"", "shape"})
+UNTYPED = frozenset({"", "shape"})  # types of what is drawn without one, in lower case
 
 
 def _namesakes(
@@ -278,7 +274,7 @@ def _name_and_type(element: ModelElement) -> tuple[str, str]:
     kind = "".join(filter(str.isalpha, element.type)).casefold()
     kind = _INVENTORY_TYPES.get(kind, kind)
     name = " ".join(element.name.split()).casefold()
-    return name, "" if kind in _UNTYPED else kind
+    return name, "" if kind in UNTYPED else kind
 
 
 def _is_same(one: ModelElement, other: ModelElement) -> bool:
@@ -290,7 +286,7 @@ def _is_same(one: ModelElement, other: ModelElement) -> bool:
 def _merge(one: ModelElement, other: ModelElement) -> ModelElement:
     """Return the first element, completed by the second one."""
     empty = {key: getattr(other, key) for key in FILLED if not getattr(one, key)}
-    if one.type.casefold() in _UNTYPED and other.type:
+    if one.type.casefold() in UNTYPED and other.type:
         empty["type"] = other.type
     return replace_fields(
         one,

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from elt_llm_core.enterprise.joining import UNTYPED
 from elt_llm_core.enterprise.model import ModelElement, ModelRelation
 from elt_llm_core.graph.graph_records import (
     ElementRef,
@@ -159,11 +160,22 @@ class AnswerBuilder:
     def _list_of_types(
         self, elements: Sequence[ModelElement], where: str
     ) -> GraphAnswer:
-        """Return those of the requested types, or that there are only others."""
+        """Return those of the requested types, or that there are only others.
+
+        Where some are drawn without a type, no list of a type is complete.
+        """
         asked = self._of_types(elements) or []
         if not asked and elements:
             return self._only_other_types("list", map(ElementRef.of, elements))
-        return self._list(asked, where)
+        answer = self._list(asked, where)
+        untyped = [
+            e for e in elements if e.role == "entity" and e.type.casefold() in UNTYPED
+        ]
+        if not self.reading.types or not untyped or untyped[0] in asked:
+            return answer
+        names = ", ".join(e.name for e in untyped)
+        text = f"{answer.text} Without a type {where}: {names}."
+        return answer.model_copy(update={"status": "refused", "text": text})
 
     def count_answer(self, answer: GraphAnswer) -> GraphAnswer:
         """Return the number of the elements of an answer before its sentences."""

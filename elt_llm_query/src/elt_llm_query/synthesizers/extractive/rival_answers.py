@@ -31,11 +31,15 @@ ANSWERS, MATCHES, WEAKEST = 1.0, 0.7, 0.45
 SAME_WORDING = 0.6
 NEGATED = "one of them says not"
 _BOUNDS = frozenset(["minimum", "maximum"])
-# "Allowed if they do not bark", "not only by day", "without a lead" say yes.
-_NO_NEGATION = re.compile(r"\bnot only\b|\bwithout\b", re.IGNORECASE)
-_MAIN_CLAUSE = re.compile(
-    r"\W*(?:\w+\W+){0,3}(?:(?!\b(?:if|unless|who|which|that|but|because|when)\b)[^,;])*",
-    re.IGNORECASE,
+_VERB = (
+    r"\b(?:may|must|can|cannot|shall|should|will|is|are|was|were|has|have|do|does)\b"
+)
+# "Not only by day" and "without a lead" say yes; a condition, an exception or a
+# relative clause, up to the verb behind it, says nothing of the main clause.
+_BESIDE = re.compile(
+    r"\bnot only\b|\bwithout\b|\b(?:if|unless|when|because|although|while)\b[^,;]*"
+    rf"|\bbut\b.*|\b(?:who|which|that)\b(?:(?!{_VERB}).)*(?:{_VERB}(?:(?!{_VERB}).)*)?",
+    re.IGNORECASE | re.DOTALL,
 )
 _CLOCK = re.compile(r"\d{1,2}:\d{2}")
 _WITH_VALUE = frozenset([Form.NUMBER, Form.TIME])
@@ -123,30 +127,35 @@ def _difference(form: Form, one: str, other: str) -> str:
 def _differing_values(one: str, other: str) -> Iterator[str]:
     """Yield each pair of different values of the same unit, as written."""
     claims = read_claim(one), read_claim(other)
-    if _are_opposite_bounds(*claims):
-        return
+    bounds = [_bounds_of(claim) for claim in claims]
     first, second = map(read_values, claims)
     for unit, values in first.items():
         others = second.get(unit, {})
         written = [*values.values(), *others.values()]
-        single = len(values) == 1 and len(others) == 1
+        if len(values) != 1 or len(others) != 1:
+            continue
         # A bare number may number something; a time of day does not.
         comparable = unit or all(_CLOCK.fullmatch(one) for one in written)
-        same = {k.lstrip("0") for k in values} == {k.lstrip("0") for k in others}
-        if single and comparable and not same:
+        ours, theirs = (next(iter(own)).lstrip("0") for own in (values, others))
+        if comparable and ours != theirs and not _agree(ours, theirs, bounds):
             yield " or ".join(written)
 
 
-def _are_opposite_bounds(one: Sequence[Token], other: Sequence[Token]) -> bool:
+def _bounds_of(claim: Sequence[Token]) -> frozenset[str]:
+    return frozenset(t.key for t in claim if t.key in _BOUNDS)
+
+
+def _agree(one: str, other: str, bounds: Sequence[frozenset[str]]) -> bool:
     """Return whether both can be true: "at least 5 years", "at most 10 years"."""
-    bounds = {
-        frozenset(t.key for t in claim if t.key in _BOUNDS) for claim in (one, other)
-    }
-    return bounds == {frozenset([bound]) for bound in _BOUNDS}
+    limits = dict(zip(bounds, (one, other), strict=True))
+    try:
+        least = float(limits[frozenset(["minimum"])])
+        return least <= float(limits[frozenset(["maximum"])])
+    except (KeyError, ValueError):  # not opposite bounds, or not plain numbers
+        return False
 
 
 def _is_negated(text: str) -> bool:
     """Return whether the main clause says "not"; a condition or addition may."""
-    clause = _MAIN_CLAUSE.match(_NO_NEGATION.sub(" ", text))
-    tokens = read_claim(clause[0]) if clause else []
+    tokens = read_claim(_BESIDE.sub(" ", text))
     return any(t.role is WordRole.GUARD and t.key == "not" for t in tokens)
