@@ -18,7 +18,8 @@ from elt_llm_query.synthesizers.table_qa.planner import (
 # A column that tells in which unit the numbers of its row are; a "Business unit" or an
 # "Organisational unit" is none.
 _UNITS = re.compile(
-    r"(?:(?:stock|measuring|measurement|price|pricing|sales|order|packing|base)\s+)*"
+    r"(?:(?:stock|measuring|measurement|price|pricing|sales|order|packing|base)\s+"
+    r"|(?:measured|counted|sold|priced|given|stated)\s+in\s+)*"
     r"(?:units?(?:\s+of\s+(?:measures?|measurement|quantity))?|uom|currency(?:\s+code)?"
     r"|(?:ma\u00df|mengen|preis|mess)?einheit(?:en)?|w\u00e4hrung"
     r"|unidad(?:es)?(?:\s+de\s+medida)?|moneda|unit\u00e9s?(?:\s+de\s+\w+)?|devise)",
