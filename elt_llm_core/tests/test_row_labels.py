@@ -96,6 +96,38 @@ def test_a_header_in_the_title_is_of_the_names_after_codes():
         (["Tenant ID|Rent|Tenant", "T1|5|Kern Ltd", "T2|4|Dahl & Co"], "Dahl & Co"),
         (["FahrzeugNr|Ort|Fahrzeug", "F1|Bonn|Bus", "F2|Kiel|Bahn"], "Bahn"),
         (["PumpID|Site|Pump name", "P1|Bonn|Big", "P2|Kiel|Small"], "Small"),
+        # persons and attributes of the rows do not name them
+        (["Tour ID|Tour guide|Tour name", "T1|Ann|Bay", "T2|Bo|Moor"], "Moor"),
+        (["Study ID|Study lead|Study name", "S1|Ann|Bees", "S2|Bo|Moss"], "Moss"),
+        (["Boat ID|Boat status|Name", "B1|moored|Gull", "B2|at sea|Tern"], "Tern"),
+        (["Mill ID|Mill location|Name", "M1|Ayr hill|Old", "M2|Fal|New"], "New"),
+        (["Film ID|Film owner|Title", "F1|Ann Lee|Dusk", "F2|Bo Ray|Noon"], "Noon"),
+        (["Film ID|Film owner|Fee", "F1|Ann Lee|5", "F2|Bo Ray|4"], "F2"),
+        (["Emp ID|Employer|Employee name", "E1|Kern|Ann", "E2|Dahl|Bo"], "Bo"),
+        (["Emp ID|Employer|Employee", "E1|Kern|Ann", "E2|Dahl|Bo"], "Bo"),
+        (["Cust ID|Custodian|Customer", "C1|Ann|Kern", "C2|Bo|Dahl"], "C2"),
+        (["Kiln ID|Kiln model|Kiln", "K1|Hot A|Big", "K2|Hot B|Small"], "Small"),
+        (["Task order ID|Task|Order", "T1|Oil|First", "T2|Tar|Next"], "Next"),
+        (["Kursnummer|Kursleiter|Kursname", "K1|Ann|Ton", "K2|Bo|Holz"], "Holz"),
+        # "Name" alone names them, whatever the first header says they are
+        (["Member ID|Name|City", "M1|Ann|Rome", "M2|Bo|Oslo"], "Bo"),
+        (["Donor no.|City|Full name", "D1|Rome|Ann", "D2|Oslo|Bo"], "Bo"),
+        (["Mitgliedsnummer|Ort|Name", "M1|Bonn|Ann", "M2|Kiel|Bo"], "Bo"),
+        (["Kundennummer|Ort|Kunde", "K1|Bonn|Kern", "K2|Kiel|Dahl"], "Dahl"),
+        (
+            ["Ger\u00e4t-Nr.|Ort|Bezeichnung", "G1|Bonn|Bohrer", "G2|Kiel|S\u00e4ge"],
+            "S\u00e4ge",
+        ),
+        (["Barco ID|Puerto|Nombre", "B1|Vigo|Sol", "B2|Palma|Luna"], "Luna"),
+        (["Boat ID|Boat model|Name", "B1|Mark A|Gull", "B2|Mark B|Tern"], "Tern"),
+        (["Barco ID|Nombre completo", "B1|El Sol", "B2|La Luna"], "La Luna"),
+        (["Kurs-ID|Leiter|Titel", "K1|Ann|Ton", "K2|Bo|Holz"], "Holz"),
+        (["Pupil ID|First name|Town", "P1|Ann|Rome", "P2|Bo|Oslo"], "P2"),
+        # a later column, after one that names nothing
+        (["No|Remark|Dish", "1|hot|Soup", "2|cold|Salad"], "Salad"),
+        (["No|Location|Sculpture", "1|North hall|Owl", "2|Yard|Hare"], "Hare"),
+        (["ID|Keeper|Sculpture", "S1|Ann|Owl", "S2|Bo|Hare"], "Hare"),
+        (["ID|Remark|Location", "S1|new|North hall", "S2|old|Yard"], "S2"),
     ],
 )
 def test_the_rows_are_named_by_their_names_and_not_by_persons_or_remarks(rows, label):

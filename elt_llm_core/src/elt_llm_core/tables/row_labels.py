@@ -21,8 +21,17 @@ _SERIAL = re.compile(
     r"|schritt|rang|zeile|paso|fila|\u00e9tape|ligne",
     re.IGNORECASE,
 )
+# "Kundenname" is a name in German; "Subtitle" is no title.
 _NAME = re.compile(
-    r"\b(?:name|title|bezeichnung|nombre|nom|titul[oa]?)$", re.IGNORECASE
+    r"(?:\b(?:name|tit(?:le|el)|bezeichnung|nombre|nom|t[i\u00ed]tul[oa]?|titre)"
+    r"|(?<=\w)(?:name|bezeichnung))$",
+    re.IGNORECASE,
+)
+# A first name alone names no one.
+_NAME_ALONE = re.compile(
+    r"(?:(?:full|display|official|legal)\s+)?(?:name|tit(?:le|el)|bezeichnung|nombre|nom"
+    r"|t[i\u00ed]tulo|titre)(?:\s+comple\w+)?",
+    re.IGNORECASE,
 )
 # Before "no." or "ID" these do not say what the rows are; an abbreviation neither.
 _ANYTHING = re.compile(
@@ -34,7 +43,7 @@ _ANYTHING = re.compile(
 # Persons and firms that have to do with a thing, in the last word of a header.
 _PERSON = re.compile(
     r"(?:owner|responsible|accountable|tenant|supplier|vendor|maker|keeper|holder"
-    r"|manager|contact|person|people|customer|client|author|assignee|lead|leader"
+    r"|manager|contact|person|people|customer|client|author|assignee|lead|leader|employer"
     r"|operator|occupant|occupier|resident|landlord|lessee|borrower|lender|driver|user"
     r"|steward|custodian|inspector|contractor|manufacturer|provider|buyer|seller"
     r"|teacher|approver|reviewer|editor|chair|clerk|sponsor"
@@ -54,8 +63,8 @@ _REMARK = re.compile(
 _ATTRIBUTE = re.compile(
     r"(?:reason|cause|status|state|result|purpose|usage|use|location"
     r"|add?ress|e-?mail|phone|telephone|link|url|type|kind|categor(?:y|ie)|class"
-    r"|group|colou?r|size|delay|period|frequency|from|to|date|time|value|zweck|grund"
-    r"|standort|motivo|motif)(?:s|es|e|n|en)?",
+    r"|group|colou?r|size|delay|period|frequency|from|to|date|time|value|motivo|motif"
+    r"|\w*(?:zweck|grund|standort|status))(?:s|es|e|n|en)?",
     re.IGNORECASE,
 )
 # "Owner of the record" is an owner; "Signed off by" and "Sent to" are persons.
@@ -77,14 +86,15 @@ def label_column(types: Sequence[Typed], headers: Sequence[str], title: str) -> 
 
     It is the first, unless that has serial numbers or identifiers below a header
     that says so ("No", "Step", "Asset ID"). Then it is the first column of unique
-    names with a header in the title of the table, or one that shares a noun with
-    the first ("Asset ID", "Asset"), or says "name". Without one it is the first
-    column of unique names, if its header is neither of remarks ("Note"), of persons
-    ("Owner") nor of an attribute ("Location"); otherwise the column of the
-    identifiers. If their header says what the rows are ("Room number"), a column
-    with another noun takes their place only if it is in the title, and the rows'
-    own noun is not. Codes below another header ("Grade": G1, G2) are names
-    themselves, unless a later header is in the title.
+    names with a header in the title of the table, or one that is the noun of the
+    first ("Asset ID", "Asset name") or no more than "Name", or shares that noun
+    ("Asset label"), or says "name". Without one it is the first column of unique
+    names whose header is neither of remarks ("Note"), of persons ("Owner") nor of
+    an attribute ("Location"); otherwise the column of the identifiers. If their
+    header says what the rows are ("Room number"), a column with another noun takes
+    their place only if it is in the title, and the rows' own noun is not. Codes
+    below another header ("Grade": G1, G2) are names themselves, unless a later
+    header is in the title.
 
     Args:
         types: The columns with their values.
@@ -105,15 +115,16 @@ def label_column(types: Sequence[Typed], headers: Sequence[str], title: str) -> 
     named = next((c for c in chosen if _are_names(types[c])), 0)
     if named or not numbered or _own_nouns(headers[0]):
         return named
-    beside = next((c for c in range(1, len(types)) if _are_names(types[c])), 0)
-    return beside if _is_thing(headers[beside]) else 0
+    things = (c for c in range(1, len(types)) if _is_thing(headers[c]))
+    return next((c for c in things if _are_names(types[c])), 0)
 
 
 def _candidates(headers: Sequence[str], title: str, *, numbered: bool) -> list[int]:
     """Return the columns whose headers may be those of names, the likeliest first."""
     own = _own_nouns(headers[0])
     later = [c for c in range(1, len(headers)) if not _has_word(headers[c], _REMARK)]
-    shared = [c for c in later if _shares_noun(headers[0], headers[c])]
+    same = [c for c in later if _is_same_noun(headers[0], headers[c])]
+    shared = _sharing_columns(headers, later, same)
     titled = [c for c in later if _is_in_title(headers[c], title)]
     # Rooms in "Rooms and tenants" are no tenants, nor are flights "by destination".
     if any(_is_in_title(word, title) for word in own):
@@ -122,9 +133,27 @@ def _candidates(headers: Sequence[str], title: str, *, numbered: bool) -> list[i
         titled = [c for c in titled if c in shared or _is_thing(headers[c])]
     if not numbered:
         return titled
-    things = () if own else (c for c in later if _is_thing(headers[c]))
-    named = (c for c in things if _NAME.search(headers[c].strip()))
-    return [*titled, *shared, *named]
+    alone = [c for c in later if _NAME_ALONE.fullmatch(_plain(headers[c]))]
+    things = [] if own else [c for c in later if _is_thing(headers[c])]
+    shared.sort(key=lambda c: not _says_name(headers[c]))
+    named = (c for c in things if _says_name(headers[c]))
+    return [*titled, *same, *alone, *shared, *named]
+
+
+def _sharing_columns(
+    headers: Sequence[str], later: Sequence[int], same: Sequence[int]
+) -> list[int]:
+    """Return the columns with a noun of the first header that may name its rows.
+
+    A project manager names no project. "Customer" names the rows of "Cust. no.", if
+    no other header has a word that may be meant by the abbreviation.
+    """
+    shared = [c for c in later if _shares_noun(headers[0], headers[c])]
+    rests = {c: _words_before_name(headers[c]) for c in shared if c not in same}
+    whole = {rest for rest in rests.values() if len(rest) == 1}
+    return [
+        c for c in shared if c in same or _is_thing(headers[c]) or {rests[c]} == whole
+    ]
 
 
 def _is_identifier(header: str) -> bool:
@@ -146,13 +175,40 @@ def _own_nouns(header: str) -> list[str]:
     return [w for w in _nouns(header) if not _ANYTHING.fullmatch(w)]
 
 
+def _is_same_noun(first_header: str, header: str) -> bool:
+    """Return True for "Asset" or "Asset name" after "Asset ID"."""
+    nouns = _nouns(first_header)
+    head = (_own_nouns(first_header) or nouns)[-1:]
+    rest = _words_before_name(header)
+    return (
+        bool(rest) and {*rest} <= _noun_forms(nouns) and rest[-1] in _noun_forms(head)
+    )
+
+
 def _shares_noun(first_header: str, header: str) -> bool:
-    """Return True for "Asset" or "Asset name" after "Asset ID", also if abbreviated."""
-    first = {w.casefold().rstrip(".") for w in _nouns(first_header)}
-    first |= {w.removesuffix("s") for w in first}  # "Boots-Nr.": Boot
-    words = {w.casefold() for w in _WORD.findall(_NAME.sub("", header.strip()))}
-    short = {w for w in first if len(w) >= _SHORTENED}
-    return bool(words & first) or any(w.startswith(s) for w in words for s in short)
+    """Return True for "Asset label" after "Asset ID", also if abbreviated."""
+    forms = _noun_forms(_nouns(first_header))
+    rest = _words_before_name(header)
+    short = tuple(w for w in forms if len(w) >= _SHORTENED)
+    return any(w in forms or w.startswith(short) for w in rest)
+
+
+def _noun_forms(nouns: Sequence[str]) -> set[str]:
+    """Return nouns as they are written alone: "Boots-Nr.": Boot, "Kundennr.": Kunde."""
+    forms = {w.casefold().rstrip(".") for w in nouns}
+    return forms | {w.removesuffix(end) for w in forms for end in "sn"}
+
+
+def _words_before_name(header: str) -> tuple[str, ...]:
+    return tuple(w.casefold() for w in _WORD.findall(_NAME.sub("", _plain(header))))
+
+
+def _says_name(header: str) -> bool:
+    return bool(_NAME.search(_plain(header)))
+
+
+def _plain(header: str) -> str:
+    return _IN_BRACKETS.sub("", header).strip()
 
 
 def _is_thing(header: str) -> bool:
@@ -162,13 +218,13 @@ def _is_thing(header: str) -> bool:
 
 
 def _is_person(header: str) -> bool:
-    plain = _NAME.sub("", _IN_BRACKETS.sub("", header).strip())
+    plain = _NAME.sub("", _plain(header))
     return bool(_BY.search(plain.strip())) or _has_word(plain, _PERSON)
 
 
 def _has_word(header: str, pattern: re.Pattern[str]) -> bool:
     """Return True if the word that a header is about is of this kind."""
-    plain = _IN_BRACKETS.sub("", header).strip()
+    plain = _plain(header)
     words = _WORD.findall(_PREPOSITION.sub("", plain)) or _WORD.findall(plain)
     return bool(words) and bool(pattern.fullmatch(words[-1]))
 
