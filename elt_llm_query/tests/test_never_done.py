@@ -56,6 +56,24 @@ def answer(header, cells, question):
             ["Ann Lee", "pending", ""],
             "Which barges have not been approved?",
         ),
+        # below an occasion: neither days nor years, or one is still to come
+        (
+            "Last inspection",
+            ["31/12/2024", "planned for 3/2027", ""],
+            "Which barges have never been inspected?",
+        ),
+        (
+            "Last inspection",
+            ["31/12/2024", "00/00/0000", ""],
+            "Which barges have never been inspected?",
+        ),
+        (
+            "Last inspection",
+            ["31/12/2024", "No - cancelled 2019", ""],
+            "Which barges have never been inspected?",
+        ),
+        ("Last loading", ["12", "2019", ""], "Which barges were never loaded?"),
+        ("Last inspection", ["good", ""], "Which were never inspected?"),
         # a word that ends in "t" is no participle
         ("Last audit", ["2024-05-01", "2024-05-02", ""], "Which have not audit?"),
     ],
@@ -86,6 +104,36 @@ def test_an_empty_cell_beside_figures_or_states_does_not_tell_it(
             ["Kern Ltd", "Dahl & Co", ""],
             "Which barges are not built by anyone?",
             "1 of 3 rows where Built by is empty: Barge C",
+        ),
+        (
+            "Last inspection",
+            ["31/12/2024", "", "05/11/2023"],
+            "Which barges have never been inspected?",
+            "1 of 3 rows where Last inspection is empty: Barge B",
+        ),
+        (
+            "Latest repair",
+            ["12. M\u00e4rz 2024", "3. Mai 2023", ""],
+            "Which barges have not been repaired?",
+            "1 of 3 rows where Latest repair is empty: Barge C",
+        ),
+        (
+            "Previous survey date",
+            ["2024-01-31 10:00", "", "2023-02-28 09:30"],
+            "How many barges were never surveyed?",
+            "1 of 3 rows where Previous survey date is empty: Barge B",
+        ),
+        (
+            "Last cleaning",
+            ["2024", "", "2019"],
+            "Which barges have never been cleaned?",
+            "1 of 3 rows where Last cleaning is empty: Barge B",
+        ),
+        (
+            "Last refit",
+            ["11.2024", "06.2019", ""],
+            "Which barges were never refitted?",
+            "1 of 3 rows where Last refit is empty: Barge C",
         ),
     ],
 )

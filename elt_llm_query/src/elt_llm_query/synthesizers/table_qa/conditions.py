@@ -12,12 +12,19 @@ from dataclasses import dataclass, field
 
 from elt_llm_core.graph.label_words import is_participle
 from elt_llm_core.tables import NUMBERS, Kind, Relation
-from elt_llm_core.tables.column_types import infer_types, says_none
-from elt_llm_core.tables.numbers import ENGLISH, nothing
+from elt_llm_core.tables.column_types import says_none
+from elt_llm_core.tables.numbers import nothing
 from elt_llm_query.analysis.date_limits import DateRange
 from elt_llm_query.analysis.lexicon import STOP_WORDS
 from elt_llm_query.analysis.stems import stem, words
 from elt_llm_query.analysis.term_match import match
+from elt_llm_query.synthesizers.table_qa.occasions import (
+    DENIES,
+    OCCASIONS,
+    is_empty,
+    leaves_open,
+    tells_when_or_who,
+)
 from elt_llm_query.synthesizers.table_qa.planner import (
     PERIODS,
     TableWords,
@@ -40,16 +47,6 @@ _YES = frozenset(["yes", "ja", "si", "sí", "y", "true", "x", "✓", "✔", "☑
 _NO = frozenset(["no", "nein", "n", "false", "✗", "✘", "☐"])
 _STATES = frozenset(["up", "down", "on", "off"])
 _ZERO = re.compile(r"0+(?:[.,]0+)?")
-# A cell that begins so may say that there is nothing: "No - expired".
-_DENIES = re.compile(
-    r"(?:no|not|none|nil|nein|kein\w*|nicht|sin|ning[u\u00fa]n\w*)\b", re.IGNORECASE
-)
-# What stands in place of a name: nobody has done it yet, or it is unknown.
-_OPEN = re.compile(
-    r"0+(?:[.,]0+)?|\?+|pending|open|planned|scheduled|tb[acd]|unknown|geplant",
-    re.IGNORECASE,
-)
-_OCCASIONS = frozenset(map(stem, words("last latest previous recent date day on")))
 # Beside those of labels in models.
 _PARTICIPLES = frozenset(words("done cut dealt hung repaid rebuilt rewritten swept"))
 _ANYTHING = frozenset(["anything", "anyone", "anybody"])
@@ -341,21 +338,28 @@ def _header_conditions(
         if column == table.relation.labels or column in taken:
             continue
         named = frozenset(header_stems(table, column))
-        if table.relation.columns[column].kind is Kind.DATE:
-            named = named - _OCCASIONS or named  # never audited: no "Last audit"
-        places = [i for i in tokens.content() if match(tokens.stems[i], named)]
-        present = frozenset(tokens.stems[i] for i in places)
-        if not named or not all(match(s, present) for s in named):
-            continue
-        cells = _cells_of(table.relation, column)
-        if _is_yes_or_no(cells.values()):
-            yield _yes_or_no(column, cells, places, tokens, verbs | named)
-            continue
-        condition = _empty_or_filled(column, cells, places, tokens)
-        if condition is None and _tells_when_or_who(table.relation, column):
-            condition = _never_done(column, cells, places, table, tokens)
+        bare = named - OCCASIONS or named  # never audited: no "Last audit"
+        one = table.relation.columns[column]
+        if one.kind is Kind.DATE:
+            named = bare
+        condition = None
+        if places := _header_places(named, tokens):
+            cells = _cells_of(table.relation, column)
+            if _is_yes_or_no(cells.values()):
+                yield _yes_or_no(column, cells, places, tokens, verbs | named)
+                continue
+            condition = _empty_or_filled(column, cells, places, tokens)
+        if condition is None and tells_when_or_who(one):
+            condition = _never_done(column, _header_places(bare, tokens), table, tokens)
         if condition is not None:
             yield condition
+
+
+def _header_places(named: frozenset[str], tokens: QuestionTokens) -> list[int]:
+    """Return where the question has a header; empty if it lacks a word of it."""
+    places = [i for i in tokens.content() if match(tokens.stems[i], named)]
+    present = frozenset(tokens.stems[i] for i in places)
+    return places if named and all(match(s, present) for s in named) else []
 
 
 def _is_yes_or_no(texts: Iterable[str]) -> bool:
@@ -395,11 +399,12 @@ def _empty_or_filled(
     before = places[0] - 1
     while before >= 0 and tokens.lower[before] in {"a", "an", "any", "the"}:
         before -= 1
-    if before < 0:
+    # Asked first: each set below looks at all cells.
+    if before < 0 or tokens.lower[before] not in _NONE_OF | _WITH:
         return None
     none = frozenset(n for n, t in cells.items() if nothing(t) or says_none(t))
     zero = frozenset(n for n, t in cells.items() if _ZERO.fullmatch(t.strip()))
-    denying = frozenset(n for n, t in cells.items() if _DENIES.match(t.strip())) - none
+    denying = frozenset(n for n, t in cells.items() if DENIES.match(t.strip())) - none
     if tokens.lower[before] in _NONE_OF:
         tokens.used.update([before, *places])
         if zero:  # "no defects" is a zero; beside it an empty cell tells nothing
@@ -420,25 +425,8 @@ def _empty_or_filled(
     return None
 
 
-def _tells_who(header: str) -> bool:
-    return "by" in words(header.lower())
-
-
-def _tells_when_or_who(relation: Relation, column: int) -> bool:
-    """Return True if a filled cell says that something was done.
-
-    The column has dates, or its header an occasion or "by": "Last inspection", "Tested
-    by". A percentage, a cost or a state such as "pending" does not say it.
-    """
-    one = relation.columns[column]
-    headed = any(stem(w) in _OCCASIONS for w in words(one.header))
-    headed |= _tells_who(one.header)
-    return one.kind is Kind.DATE or (headed and one.kind is Kind.TEXT)
-
-
 def _never_done(
     column: int,
-    cells: dict[int, str],
     places: Sequence[int],
     table: TableWords,
     tokens: QuestionTokens,
@@ -447,27 +435,23 @@ def _never_done(
 
     Its verb is in the header: "Last inspection", "Inspected", "Replaced by".
     """
-    first = places[0]
-    verb = tokens.lower[first]
+    verb = tokens.lower[places[0]] if places else ""
     if not (is_participle(verb) or verb in _PARTICIPLES):
         return None
-    before = first - 1
+    before = places[0] - 1
     while before >= 0 and tokens.lower[before] in _BEFORE_PARTICIPLES:
         before -= 1
     if before < 0 or tokens.lower[before] not in _NOT:
         return None
-    empty = frozenset(n for n, t in cells.items() if nothing(t) or says_none(t))
-    filled = {n: t.strip() for n, t in cells.items() if n not in empty}
-    unsure = [n for n, t in filled.items() if _DENIES.match(t) or _OPEN.fullmatch(t)]
-    if not _tells_who(table.relation.columns[column].header):
-        unsure = [n for n, t in filled.items() if not _is_date(t)]
+    cells = _cells_of(table.relation, column)
+    one = table.relation.columns[column]
+    empty = frozenset(n for n, t in cells.items() if is_empty(one, t))
+    unsure = [n for n, t in cells.items() if n not in empty and leaves_open(one, t)]
+    if 0 < len(unsure) == len(cells) - len(empty):
+        return None  # it has no days, whatever its header says
     tokens.used.update([before, *places])
     tokens.used.update(i for i, w in enumerate(tokens.lower) if w in _ANYTHING)
     return CellCondition(column, empty, "is empty", frozenset(unsure), negated=True)
-
-
-def _is_date(text: str) -> bool:
-    return infer_types([text], ENGLISH).kind is Kind.DATE
 
 
 def date_condition(
