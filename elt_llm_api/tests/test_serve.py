@@ -113,9 +113,10 @@ def test_an_address_that_is_not_ours_is_refused():
 @pytest.fixture
 def own_collector():
     """A garbage collector that is as it was afterwards."""
-    before = sys.getswitchinterval()
+    before, scans = sys.getswitchinterval(), gc.get_threshold()
     yield
     gc.unfreeze()
+    gc.set_threshold(*scans)
     sys.setswitchinterval(before)
 
 
@@ -124,6 +125,13 @@ def test_what_was_imported_is_set_aside_from_the_collector(own_collector):
     with serve.keep_answering():
         assert gc.get_freeze_count() > 0
         assert sys.getswitchinterval() < before
+
+
+def test_scans_of_new_objects_are_short_while_it_serves(own_collector):
+    gc.set_threshold(20_000, 20, 20)  # as the command line does
+    with serve.keep_answering():
+        assert gc.get_threshold() == (700, 10, 10)
+    assert gc.get_threshold() == (20_000, 20, 20)
 
 
 def test_what_the_first_questions_load_is_set_aside_too(own_collector, monkeypatch):
