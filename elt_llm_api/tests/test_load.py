@@ -1,15 +1,18 @@
 """Many questions, stalled models, clients that leave: the server stays itself."""
 
 import asyncio
+import gc
 import json
 import socket
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
 from endless_server import EndlessServer, Way
 
+from elt_llm_api.chat_turns import ChatTurns
 from elt_llm_api.server.question_queue import QuestionQueue
 from elt_llm_core.config.sections import (
     ApiSection,
@@ -147,3 +150,28 @@ def test_a_gate_that_closes_stops_what_it_works_on():
     hold.set()
     assert ticket.patience.is_abandoned
     assert waiting.cancelled()
+
+
+def test_an_ended_turn_keeps_nothing_for_the_garbage_collector():
+    class Answer(dict):
+        """What a work returns, with weak references."""
+
+        def model_dump_json(self) -> str:
+            return "{}"
+
+    queue, answers = QuestionQueue(1, 5), []
+    turns = ChatTurns(queue)
+
+    def work(_watch):
+        answer = Answer()
+        answers.append(weakref.ref(answer))
+        return answer
+
+    gc.disable()  # whatever is freed now, is freed without a scan
+    try:
+        turn = turns.begin("someone", work, 60)
+        queue._threads.shutdown(wait=True)
+        assert turn.events.is_closed
+        assert answers[0]() is None
+    finally:
+        gc.enable()

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from itertools import pairwise
 
 import httpx
 import pytest
@@ -134,15 +135,13 @@ def test_scans_of_new_objects_are_short_while_it_serves(own_collector):
     assert gc.get_threshold() == (20_000, 20, 20)
 
 
-def test_what_the_first_questions_load_is_set_aside_too(own_collector, monkeypatch):
-    monkeypatch.setattr(serve, "WARMING", 1)
+def test_what_questions_load_is_set_aside_at_ever_rarer_collections(own_collector):
     with serve.keep_answering():
-        frozen = gc.get_freeze_count()
-        loaded = [[number] for number in range(1000)]
-        gc.collect()
-        frozen, before = gc.get_freeze_count(), frozen
-        assert frozen >= before + len(loaded)
-        later = [[number] for number in range(1000)]
-        gc.collect()
-        assert gc.get_freeze_count() <= frozen, len(later)  # only at the beginning
+        counts, kept = [gc.get_freeze_count()], []
+        for number in range(9):
+            kept.append([[number, one] for one in range(1000)])
+            gc.collect()
+            counts.append(gc.get_freeze_count())
+    grown = [after > before + 900 for before, after in pairwise(counts)]
+    assert [number for number, yes in enumerate(grown, 1) if yes] == [1, 2, 4, 8]
     assert not [one for one in gc.callbacks if "keep_answering" in repr(one)]

@@ -31,7 +31,8 @@ class EventLog:
     """
 
     def __init__(self, most: int = KEPT) -> None:
-        self._events: deque[LoggedEvent] = deque(maxlen=most)
+        # Tuples of numbers and strings, which the garbage collector does not scan.
+        self._events: deque[tuple[int, str, Any]] = deque(maxlen=most)
         self._count = 0
         self._closed = False
         self._waiters: set[Waiter] = set()
@@ -46,7 +47,7 @@ class EventLog:
         """Record an event and wake the readers."""
         with self._lock:
             self._count += 1
-            self._events.append(LoggedEvent(self._count, name, data))
+            self._events.append((self._count, name, data))
         self._wake()
 
     def close(self) -> None:
@@ -73,8 +74,8 @@ class EventLog:
                     fresh = list(islice(self._events, known, None))
                     closed = self._closed
                 for one in fresh:
-                    yield one
-                    after = one.number
+                    yield LoggedEvent(*one)
+                    after = one[0]
                 if closed:
                     return
                 await woken.wait()

@@ -28,9 +28,6 @@ SWITCH_SECONDS = 0.0005
 # 240 to 350 ms, and collected 90,000 to 150,000 objects.
 SCANS = (700, 10, 10)
 OLDEST = 2  # the generation of objects that outlived two collections
-# Full collections that freeze everything instead: packages and models are loaded by the
-# first questions, before the second one.
-WARMING = 2
 
 
 def run(
@@ -83,19 +80,21 @@ def keep_answering() -> Iterator[None]:
 
     Python's garbage collector stops all threads while it scans every object: for those
     of the imported packages a quarter of a second each time, unless they are frozen.
-    The first questions import packages and load models too, so instead of the first
-    full collections all that exists is frozen again, which takes no time. That includes
-    the questions at work and their garbage, a few megabytes that are never freed.
+    The first questions import packages and load models too, and caches fill later. So
+    the first, second, fourth, eighth ... full collection freezes all that exists, which
+    takes no time. That includes the questions at work and their garbage, less than a
+    megabyte each time that is never freed.
     """
-    left = WARMING
+    fulls = 0
 
     def freeze(phase: str, info: Mapping[str, int]) -> None:
         # Not by the number of objects: `gc.get_objects` breaks tuples that another
         # thread is making.
-        nonlocal left
-        if phase == "start" and info["generation"] == OLDEST and left:
-            left -= 1
-            gc.freeze()
+        nonlocal fulls
+        if phase == "start" and info["generation"] == OLDEST:
+            fulls += 1
+            if fulls.bit_count() == 1:
+                gc.freeze()
 
     gc.collect()
     gc.freeze()

@@ -138,6 +138,9 @@ class QuestionQueue:
             self._mean += SHARE * (spent - self._mean)
 
     def _forget(self, ticket: Ticket) -> None:
+        # The future keeps its callbacks and its result; a ticket that kept the future
+        # would make a cycle, and the collector stops all threads to free those.
+        ticket.future = None
         with self._lock:
             self._tickets.discard(ticket)
 
@@ -150,7 +153,7 @@ class QuestionQueue:
 async def wait_for_disconnect(receive: Receive) -> None:
     """Wait until the client has closed its connection."""
     while (await receive())["type"] != "http.disconnect":
-        pass
+        ticket.future = None
 
 
 def _ignore_failure(outcome: "asyncio.Future[T]") -> None:
