@@ -50,7 +50,7 @@ from typing import NamedTuple
 
 from elt_llm_core.results import Status
 from elt_llm_query import Library
-from elt_llm_query.analysis.follow_up import stems_of
+from elt_llm_query.analysis.noun_phrases import stems_of
 from elt_llm_query.conversation.turn import ChatResult
 from elt_llm_query.prompts import UNSURE_ANSWER
 

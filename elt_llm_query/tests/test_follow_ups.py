@@ -10,7 +10,7 @@ import yaml
 from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.results import Status
 from elt_llm_query import Library
-from elt_llm_query.analysis.follow_up import stems_of
+from elt_llm_query.analysis.noun_phrases import stems_of
 from elt_llm_query.conversation.turn import ChatResult
 from query_world import World
 

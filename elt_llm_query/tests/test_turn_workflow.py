@@ -13,12 +13,9 @@ from elt_llm_core.results import DegradationKind, ReplyKind, Status
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import ScriptedLLM
 from elt_llm_query import Library
-from elt_llm_query.analysis.follow_up import (
-    Pointer,
-    find_candidates,
-    find_dependence,
-    split_parts,
-)
+from elt_llm_query.analysis.follow_up import Pointer, find_dependence
+from elt_llm_query.analysis.message_form import split_parts
+from elt_llm_query.analysis.referents import find_candidates
 from elt_llm_query.conversation.subject_check import NOT_SURE_ALONE
 from elt_llm_query.conversation.turn import Chat, ChatResult
 from elt_llm_query.conversation.turn_events import CheckedAnswer

@@ -27,7 +27,7 @@ from elt_llm_core.graph.question_reader import CAMEL
 from elt_llm_core.graph.question_words import COUNT_WORDS, FUNCTION_WORDS, LIST_WORDS
 from elt_llm_core.results import QueryResult, Status
 from elt_llm_core.store import Store
-from elt_llm_query.analysis.follow_up import stems_of, telling_stems
+from elt_llm_query.analysis.noun_phrases import stems_of, telling_stems
 from elt_llm_query.analysis.read_sentence import read
 from elt_llm_query.analysis.stems import stem
 from elt_llm_query.analysis.term_match import match

@@ -153,7 +153,7 @@ class QuestionQueue:
 async def wait_for_disconnect(receive: Receive) -> None:
     """Wait until the client has closed its connection."""
     while (await receive())["type"] != "http.disconnect":
-        ticket.future = None
+        pass
 
 
 def _ignore_failure(outcome: "asyncio.Future[T]") -> None:

@@ -18,13 +18,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from elt_llm_query.analysis.follow_up import stems_of, telling_stems
 from elt_llm_query.analysis.lexicon import (
     AUXILIARIES,
     MONTHS,
     QUESTION_WORDS,
     STOP_WORDS,
 )
+from elt_llm_query.analysis.noun_phrases import stems_of, telling_stems
 from elt_llm_query.analysis.stems import stem
 
 PREPOSITIONS = frozenset(

@@ -7,8 +7,9 @@ guests?".
 
 import re
 
-from elt_llm_query.analysis.follow_up import stems_of, without_lead
 from elt_llm_query.analysis.lexicon import AUXILIARIES, STOP_WORDS, TIME_UNITS
+from elt_llm_query.analysis.message_form import without_lead
+from elt_llm_query.analysis.noun_phrases import stems_of
 from elt_llm_query.analysis.stems import words
 
 LONGEST = 7  # words of a phrase; a longer one has a verb of its own

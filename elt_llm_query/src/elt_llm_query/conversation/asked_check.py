@@ -8,8 +8,8 @@ sentences it has most of their words. It answers none of them.
 import re
 from collections.abc import Collection
 
-from elt_llm_query.analysis.follow_up import PREPOSITIONS, stems_of
 from elt_llm_query.analysis.lexicon import DETERMINERS, MONTHS, STOP_WORDS
+from elt_llm_query.analysis.noun_phrases import PREPOSITIONS, stems_of
 from elt_llm_query.analysis.question import Form, analyse
 from elt_llm_query.analysis.question_phrase import asks_for_agent, asks_for_reason
 from elt_llm_query.analysis.read_sentence import read

@@ -25,21 +25,25 @@ from elt_llm_query.analysis.ellipsis import (
 )
 from elt_llm_query.analysis.follow_up import (
     Dependence,
-    NamedThing,
     Pointer,
-    asks,
-    choose_referent,
-    find_candidates,
     find_dependence,
-    has_rival,
+    put_referent,
+)
+from elt_llm_query.analysis.message_form import (
+    asks,
     may_be_foreign,
     names_nothing,
-    put_referent,
     split_parts,
-    stems_of,
     without_lead,
 )
+from elt_llm_query.analysis.noun_phrases import stems_of
 from elt_llm_query.analysis.question_phrase import continue_question, is_question_phrase
+from elt_llm_query.analysis.referents import (
+    NamedThing,
+    choose_referent,
+    find_candidates,
+    has_rival,
+)
 from elt_llm_query.conversation.courtesy import find_courtesy
 from elt_llm_query.conversation.exchanges import (
     Exchange,

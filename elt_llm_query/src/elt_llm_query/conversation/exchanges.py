@@ -11,13 +11,6 @@ from functools import cache, partial
 from elt_llm_core.conversation import Message, Speaker
 from elt_llm_core.results import Citation, Status
 from elt_llm_core.store import Store
-from elt_llm_query.analysis.follow_up import (
-    PREPOSITIONS,
-    NamedThing,
-    find_candidates,
-    split_parts,
-    stems_of,
-)
 from elt_llm_query.analysis.lexicon import (
     AUXILIARIES,
     DAYS,
@@ -25,6 +18,9 @@ from elt_llm_query.analysis.lexicon import (
     MONTHS,
     TIME_UNITS,
 )
+from elt_llm_query.analysis.message_form import split_parts
+from elt_llm_query.analysis.noun_phrases import PREPOSITIONS, stems_of
+from elt_llm_query.analysis.referents import NamedThing, find_candidates
 from elt_llm_query.conversation.source_numbers import plain_text
 from elt_llm_query.conversation.spoken_of import SpokenOf, read_spoken_of
 

@@ -11,8 +11,8 @@ from llama_index.core.prompts import PromptTemplate
 
 from elt_llm_core.conversation import Message, Speaker
 from elt_llm_core.results import QueryResult
-from elt_llm_query.analysis.follow_up import stems_of
 from elt_llm_query.analysis.marks import find_invented
+from elt_llm_query.analysis.noun_phrases import stems_of
 from elt_llm_query.conversation.exchanges import write_message
 from elt_llm_query.llm_calls import (
     answer_lines,

@@ -6,8 +6,8 @@ from functools import cache, cached_property
 
 from elt_llm_core import provenance
 from elt_llm_core.store import Collection, Store
-from elt_llm_query.analysis.follow_up import stems_of
 from elt_llm_query.analysis.lexicon import NUMBER_WORDS
+from elt_llm_query.analysis.noun_phrases import stems_of
 
 # Characters between two items of one list: fourteen items of three words, the longest
 # list in running text of the rule books that were looked at.

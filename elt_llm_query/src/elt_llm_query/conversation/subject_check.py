@@ -6,14 +6,9 @@ from functools import partial
 from elt_llm_core.document import BlockKind
 from elt_llm_core.results import Citation, QueryResult, Status
 from elt_llm_core.store import Store
-from elt_llm_query.analysis.follow_up import (
-    NamedThing,
-    asks,
-    may_be_foreign,
-    names_a_thing,
-    stems_of,
-    telling_stems,
-)
+from elt_llm_query.analysis.message_form import asks, may_be_foreign
+from elt_llm_query.analysis.noun_phrases import stems_of, telling_stems
+from elt_llm_query.analysis.referents import NamedThing, names_a_thing
 from elt_llm_query.conversation.asked_check import (
     has_words,
     tells_any,

@@ -42,7 +42,7 @@ from elt_llm_core.results import (
 )
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
-from elt_llm_query.analysis.follow_up import split_parts
+from elt_llm_query.analysis.message_form import split_parts
 from elt_llm_query.conversation.branch import Branch, BranchState
 from elt_llm_query.conversation.contextualise import (
     CONTEXTUALISERS,

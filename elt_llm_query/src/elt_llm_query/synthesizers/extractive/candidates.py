@@ -12,8 +12,8 @@ from typing import NamedTuple, Protocol
 
 from elt_llm_core.provenance import RuleSpan
 from elt_llm_query.analysis.enumerations import opens_list
-from elt_llm_query.analysis.follow_up import may_be_foreign
 from elt_llm_query.analysis.label_ranges import labels_within
+from elt_llm_query.analysis.message_form import may_be_foreign
 from elt_llm_query.analysis.question import Form, QuestionAnalysis
 from elt_llm_query.analysis.read_sentence import (
     Sentence,

@@ -1,0 +1,117 @@
+"""The form of a message: whether it asks, names a thing, has two parts, is English."""
+
+import re
+from functools import cache
+
+from elt_llm_core.language.languages import ENGLISH, LANGUAGES
+from elt_llm_core.language.stop_words import stop_words
+from elt_llm_query.analysis.lexicon import (
+    AUXILIARIES,
+    INTERROGATIVES,
+    QUESTION_WORDS,
+    STOP_WORDS,
+    TELLING,
+)
+from elt_llm_query.analysis.noun_phrases import AUX, PREP, telling_words
+from elt_llm_query.analysis.stems import words
+
+# "Compare the fees of boats and rafts": these ask without a question word.
+_IMPERATIVES = TELLING | frozenset(
+    ["give", "compare", "summarise", "summarize", "describe", "explain", "list", "show"]
+)
+_ASKING = (
+    AUXILIARIES | INTERROGATIVES | QUESTION_WORDS | _IMPERATIVES | frozenset(["won't"])
+)
+_NOT_ENGLISH = re.compile(r"[^\W\d_a-zA-Z]")  # a letter with an accent, another script
+# "Who decides?", "When do I pay?": a verb without an object. "Who is eligible?" and
+# "Who is Ada?" lack nothing, nor does what one may do: "When can I vote?".
+_ONLY_VERB = re.compile(
+    rf"^\W*(?:(?:and|but|so|or|then)\b[\s,]*)*(?:"
+    r"who(?!\s+(?:is|are|was|were)\s+\w+(?<!ed)(?<!ing)\W*$)"
+    rf"(?:\s+(?:{AUX}))?(?:\s+to)?|(?:how|when|where|why)\s+(?!(?:can|could|may)\b)"
+    rf"(?:{AUX})\s+(?:i|we|you|one))\s+(?!(?:is|are|was|were)\b)(?-i:[a-z]+)\W*$",
+    re.IGNORECASE,
+)
+_NEXT_PART = re.compile(
+    rf"(?:[\s,;]+and|\?|;)\s+(?:also\s+)?(?=(?:(?:{PREP})\s+)?"
+    r"(?:what|how|when|where|who|whom|which|why)\b)",
+    re.IGNORECASE,
+)
+# "Is oak heavy, and does it split?": after a question for yes or no, a verb before its
+# subject begins another one.
+_NEXT_POLAR = re.compile(
+    rf"[\s,;]+and\s+(?:also\s+)?(?=(?:{AUX})\s+(?!not\b)\w+\s+\w)", re.IGNORECASE
+)
+_POLAR = re.compile(rf"^\W*(?:{AUX})\b", re.IGNORECASE)
+_AND_WORD = re.compile(r"^[\s,;?]*(?:and\s+)?(?:also\s+)?", re.IGNORECASE)
+_JOINING = re.compile(
+    r"^\W*(?:(?:and|but|so|also|then|ok|okay)\b[\s,]*)+", re.IGNORECASE
+)
+
+
+def asks(message: str) -> bool:
+    """Return whether a message has an English verb or other word of questions."""
+    written = words(message.lower().replace("\u2019", "'"))
+    # "what's", "can't", "don't"
+    parts = [p for w in written for p in (*w.split("'"), w.removesuffix("n't"))]
+    return bool(_ASKING & {*written, *parts})
+
+
+def names_nothing(message: str) -> bool:
+    """Return whether a question names no thing: "How many are there?", "Who decides?".
+
+    Alone it is complete; after another question it is about what was spoken of.
+
+    Args:
+        message: The question.
+    """
+    telling = telling_words(message)
+    verbal = _ONLY_VERB.match(message)
+    return asks(message) and (not telling or (len(telling) == 1 and verbal is not None))
+
+
+def may_be_foreign(message: str) -> bool:
+    """Return whether a message has words or letters of another language than English.
+
+    Whether it has a verb is then unknown.
+    """
+    if _NOT_ENGLISH.search(message):
+        return True
+    return bool(_foreign_stop_words() & {*words(message.lower())})
+
+
+@cache
+def _foreign_stop_words() -> frozenset[str]:
+    lists = (stop_words(code) for code in LANGUAGES if code != ENGLISH)
+    foreign = frozenset().union(*lists) - STOP_WORDS
+    return frozenset(word for word in foreign if len(word) > 1)  # "class C"
+
+
+def without_lead(question: str) -> str:
+    """Return a question without a leading "And" or "But"."""
+    lead = _JOINING.match(question)
+    rest = question[lead.end() :] if lead else question
+    return f"{rest[:1].upper()}{rest[1:]}" if lead and rest else question
+
+
+def split_parts(question: str) -> tuple[str, ...]:
+    """Split a question with two parts, each with its own question word or verb.
+
+    Args:
+        question: The question.
+
+    Returns:
+        Its parts, each as a question; the question itself if it has one part.
+    """
+    joints = list(_NEXT_PART.finditer(question))
+    if _POLAR.match(question):
+        joints += _NEXT_POLAR.finditer(question)
+    cuts = sorted({match.start() for match in joints})
+    cuts = [cut for cut in cuts if telling_words(question[:cut])][:2]
+    if not cuts:
+        return (question,)
+    edges = zip([0, *cuts], [*cuts, len(question)], strict=True)
+    parts = [
+        _AND_WORD.sub("", question[start:end]).strip(" ,;?") for start, end in edges
+    ]
+    return tuple(f"{part[:1].upper()}{part[1:]}?" for part in parts)

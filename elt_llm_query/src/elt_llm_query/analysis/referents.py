@@ -1,0 +1,194 @@
+"""Things that a question names, and which of them a later question refers to.
+
+English rules that prefer no referent to a wrong one.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from elt_llm_query.analysis.follow_up import Dependence, Pointer
+from elt_llm_query.analysis.lexicon import COMMON, QUESTION_WORDS, STOP_WORDS
+from elt_llm_query.analysis.message_form import without_lead
+from elt_llm_query.analysis.noun_phrases import (
+    AUX,
+    DETERMINER,
+    NOUNS,
+    PREP,
+    STOPS,
+    TIME,
+    WORD,
+    is_plural,
+    stems_of,
+)
+from elt_llm_query.analysis.stems import stem, words
+
+_NAME = re.compile(
+    r"\b[A-Z][\w'\u2019-]*(?:\s+(?:of\s+(?:the\s+)?)?[A-Z][\w'\u2019-]*)*"
+)
+_IDENTIFIER = re.compile(r"\b(?=\w*\d)(?=[\w-]*[A-Za-z])[\w-]{3,}\b")
+_OF = re.compile(
+    rf"\bthe\s+(?P<noun>{NOUNS})\s+(?:of|for)\s+(?P<of>(?:{DETERMINER}\s+)?{NOUNS})"
+    rf"(?=\W*$|\s+(?:{PREP}|{AUX}|{TIME})\b)",
+    re.IGNORECASE,
+)
+_SUBJECT = re.compile(
+    rf"^\W*(?:(?:what|how|when|why|where|how\s+\w+|what\s+\w+|which\s+\w+)\s+)?"
+    rf"(?:{AUX})\s+(?P<noun>(?:{DETERMINER}\s+)?{NOUNS})\s+(?:be\s+)?{STOPS}{WORD}"
+    rf"(?:\s+(?:{PREP})(?:\s+{STOPS}{WORD}){{0,3}})?\W*$",
+    re.IGNORECASE,
+)
+# "submit a notice", "bring the map": the object follows the verb.
+_OBJECT = re.compile(
+    rf"\b{STOPS}(?!(?:how|what|which|who|whom|whose|when|where|why)\b)[a-z]+\s+"
+    rf"(?P<noun>(?:an?|the)\s+{NOUNS})(?=\W*$|\s+(?:{PREP}|{AUX})\b)",
+    re.IGNORECASE,
+)
+_WHAT_IS = re.compile(
+    rf"^\W*(?:what|who)(?:['\u2019]s|\s+(?:is|are|was|were))\s+"
+    rf"(?P<noun>(?:{DETERMINER}\s+)?{NOUNS})\W*$",
+    re.IGNORECASE,
+)
+# The answer to these is an unnamed thing, to which the next question may refer.
+_NAMES_NOTHING = re.compile(r"^\W*(?:who|whom|whose|which)\b", re.IGNORECASE)
+_ARTICLE = re.compile(rf"^(?:{DETERMINER})\s+", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class NamedThing:
+    """A thing that a question names and a later one may refer to.
+
+    `owner` is what a noun belongs to: "metal" of "the weight of the metal".
+    """
+
+    text: str
+    plural: bool
+    owner: str = ""
+
+    @property
+    def stems(self) -> frozenset[str]:
+        """The stems of its words."""
+        return stems_of(self.text)
+
+
+def names_a_thing(question: str, titles: Sequence[str]) -> bool:
+    """Return whether a question contains a name, or words of one of the titles."""
+    return bool(_names(question) or _title_runs(question, titles))
+
+
+def find_candidates(question: str, titles: Sequence[str]) -> tuple[NamedThing, ...]:
+    """Find the things that a question names.
+
+    Args:
+        question: A complete question.
+        titles: Titles of the documents that answered it; words shared with a title are
+            a named thing.
+
+    Returns:
+        Each thing once; none if the question names none, or asks which one it is.
+    """
+    question = without_lead(question)
+    if _NAMES_NOTHING.match(question):
+        return ()
+    owned = _OF.search(question)
+    phrases = [*_names(question), *_title_runs(question, titles)]
+    phrases += [owned["of"]] if owned else []
+    for pattern in (_WHAT_IS, _SUBJECT):
+        match = pattern.match(question)
+        if match and not owned:
+            phrases.append(match["noun"])
+            break
+    candidates = [NamedThing(_bare(p), is_plural(p)) for p in phrases]
+    whole = _without_parts([c for c in candidates if c.stems])
+    if owned:
+        noun = owned["noun"]
+        whole.append(NamedThing(f"{noun} of {owned['of']}", is_plural(noun), noun))
+    return tuple(whole)
+
+
+def choose_referent(
+    dependence: Dependence, candidates: Sequence[NamedThing]
+) -> NamedThing | None:
+    """Choose the referent, if it is certain.
+
+    Args:
+        dependence: The words.
+        candidates: The things that the previous question names.
+
+    Returns:
+        The only candidate of the right number; None if there is none, or several.
+    """
+    fitting = [c for c in candidates if c.plural == dependence.plural]
+    if dependence.kind is Pointer.BARE_NOUN or dependence.possessive:
+        # "What is the dose of X? And its colour?": a dose has none of its own.
+        fitting = [c for c in fitting if not c.owner]
+    if dependence.kind is Pointer.BARE_NOUN:
+        fitting = [c for c in candidates if not c.owner]
+    if dependence.possessive and dependence.rival:
+        return None
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def has_rival(dependence: Dependence, question: str, referent: NamedThing) -> bool:
+    """Return whether a pronoun may as well stand for the object of a question.
+
+    "May a member bring a guest?": "it" and "they" of the next message may be either.
+
+    Args:
+        dependence: The words.
+        question: The question before.
+        referent: The thing that they would stand for.
+    """
+    if dependence.kind is not Pointer.PRONOUN or dependence.personal:
+        return False
+    objects = (match["noun"] for match in _OBJECT.finditer(without_lead(question)))
+    return any(
+        is_plural(noun) == dependence.plural and not stems_of(noun) <= referent.stems
+        for noun in objects
+    )
+
+
+def _names(question: str) -> list[str]:
+    """Capitalised words but the first, and words with digits and letters."""
+    capitals = [w for w in words(question) if w[:1].isupper()]
+    shouted = len(capitals) > 0.6 * len(words(question))
+    names = [] if shouted else [m[0] for m in _NAME.finditer(question)]
+    names = [re.sub(r"['\u2019]s$", "", n) for n in names]
+    plain = [n for n in names if not _is_form(n) and not question.startswith(n)]
+    return [*plain, *(m[0] for m in _IDENTIFIER.finditer(question))]
+
+
+def _title_runs(question: str, titles: Sequence[str]) -> list[str]:
+    """The longest runs of words of a question that a title has too."""
+    known = {
+        stem(w) for title in titles for w in words(title.lower().replace("_", " "))
+    }
+    runs: list[list[str]] = [[]]
+    for match in re.finditer(WORD, question):
+        word = match[0].lower()
+        telling = word not in STOP_WORDS and word not in QUESTION_WORDS
+        if telling and word not in COMMON and stem(word) in known:
+            runs[-1].append(match[0])
+        elif runs[-1]:
+            runs.append([])
+    return [" ".join(run) for run in runs if run]
+
+
+def _is_form(name: str) -> bool:
+    return all(w.lower() in STOP_WORDS | QUESTION_WORDS for w in name.split())
+
+
+def _bare(phrase: str) -> str:
+    """A noun phrase as it is named again: "a card" is "the card"."""
+    article = _ARTICLE.match(phrase)
+    rest = phrase[article.end() :] if article else phrase
+    return f"the {rest}" if article else rest
+
+
+def _without_parts(candidates: Sequence[NamedThing]) -> list[NamedThing]:
+    """Those that are not a part of another one, each once."""
+    whole: list[NamedThing] = []
+    for one in sorted(candidates, key=lambda c: (-len(c.stems), -len(c.text))):
+        if not any(one.stems <= other.stems for other in whole):
+            whole.append(one)
+    return whole
