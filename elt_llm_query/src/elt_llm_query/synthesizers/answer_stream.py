@@ -7,7 +7,8 @@ one is left out. So are reasoning, a heading `Answer` and everything after a hea
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from enum import Enum, auto
 
 from llama_index.core.llms import LLM
@@ -194,15 +195,20 @@ def predict_answer(
     return bare.feed(text) + bare.flush()
 
 
-def _read_tokens(tokens: Iterator[str], shown: AnswerFilter, *, again: bool) -> str:
+def _read_tokens(
+    tokens: Generator[str, None, None], shown: AnswerFilter, *, again: bool
+) -> str:
     """Return the text of all tokens, showing each as soon as possible."""
     parts = []
     cut = count_cut_answers()
-    for token in tokens:
-        parts.append(token)
-        if ready := shown.feed(token):
-            report(TokenEvent(text=ready, restart=again))
-            again = False
+    # Closed at once if the client has left; else the connection to the model stays open
+    # until the traceback is freed.
+    with closing(tokens):
+        for token in tokens:
+            parts.append(token)
+            if ready := shown.feed(token):
+                report(TokenEvent(text=ready, restart=again))
+                again = False
     if ready := shown.flush():
         report(TokenEvent(text=ready, restart=again))
     text = "".join(parts)

@@ -1,6 +1,7 @@
 """A list of language models, tried in turn until one succeeds."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing, closing
 from typing import Any, TypeVar
 
 from llama_index.core.base.llms.types import (
@@ -117,8 +118,9 @@ class FallbackLLM(LLM):
         first, parts = self.ask_in_turn(begin)
 
         def every() -> ChatResponseGen:
-            yield from first
-            yield from parts
+            with closing(parts):
+                yield from first
+                yield from parts
 
         return every()
 
@@ -136,10 +138,11 @@ class FallbackLLM(LLM):
         first, parts = await self._aask(begin)
 
         async def every() -> ChatResponseAsyncGen:
-            if first is not None:
-                yield first
-            async for part in parts:
-                yield part
+            async with aclosing(parts):
+                if first is not None:
+                    yield first
+                async for part in parts:
+                    yield part
 
         return every()
 
