@@ -255,6 +255,8 @@ def test_conversations_are_renamed_exported_undone_and_deleted(talks):
         reply = talks.get(f"/v1/conversations/c1/export.{form}")
         assert reply.text.lower().startswith(begin.lower())
         assert reply.headers["content-disposition"].startswith("attachment")
+    named = talks.get("/v1/conversations/c1/export.md")
+    assert named.text == talks.get("/v1/conversations/c1/export.markdown").text
     assert talks.get("/v1/conversations/c1/export.docx").status_code == 422
     undone = talks.post("/v1/conversations/c1/undo").json()
     assert undone == {"message": APPEAL}

@@ -216,6 +216,12 @@ def test_an_unknown_model_or_collection_is_404(programs):
         ask(programs, FEE, extra_body={"elt_llm": {"collections": ["handbok"]}})
 
 
+def test_what_openai_has_and_this_server_lacks_is_told_as_openai_tells_it(programs):
+    with pytest.raises(openai.NotFoundError, match="no route") as refused:
+        programs.embeddings.create(model="x", input="y")
+    assert refused.value.body.keys() == {"message", "type", "param", "code"}
+
+
 def test_a_wrong_token_is_401(serve, root):
     config = RagConfig(api=ApiSection(token=TOKEN))
     with serve(config, root) as url:

@@ -311,6 +311,24 @@ def test_guesses_are_limited_over_http(serve, filled_root):
 
 
 @pytest.mark.network
+def test_one_who_was_let_in_is_not_locked_out_by_others_of_the_address(
+    serve, filled_root
+):
+    tokens = {"ada": "token-of-ada", "ben": "token-of-ben"}
+    config = RagConfig.model_validate({"api": {"users": tokens}})
+    with serve(config, filled_root) as url, httpx.Client(base_url=url) as client:
+
+        def ask(token):
+            headers = {"authorization": f"Bearer {token}"}
+            return client.get("/v1/jobs", headers=headers).status_code
+
+        assert ask("token-of-ada") == 200
+        assert {ask("x") for _ in range(MOST_GUESSES)} == {401}
+        assert ask("token-of-ada") == 200
+        assert (ask("token-of-ben"), ask("x")) == (429, 429)
+
+
+@pytest.mark.network
 @pytest.mark.parametrize(
     "path",
     [

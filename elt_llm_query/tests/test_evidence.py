@@ -83,6 +83,11 @@ def test_a_file_that_was_changed_by_hand_is_refused(written):
     path.write_text(text.replace("20 cents", "30 cents"))
     with pytest.raises(EvidenceError, match="was changed"):
         read_evidence(path)
+    for place in re.finditer("20 cents", text):
+        changed = f"{text[: place.start()]}30 cents{text[place.end() :]}"
+        path.write_text(changed)
+        with pytest.raises(EvidenceError, match="was changed"):
+            read_evidence(path)
     path.write_text("{}")
     with pytest.raises(EvidenceError, match="not an evidence file"):
         read_evidence(path)
@@ -91,7 +96,7 @@ def test_a_file_that_was_changed_by_hand_is_refused(written):
 
 
 def test_no_text_becomes_markup(world, tmp_path):
-    hostile = '</script><script>alert(1)</script><img src="http://evil.example/x">'
+    hostile = '</script>\r<script>alert(1)</script><img src="http://evil.example/x">'
     result = asked(world, ASK)
     removed = (RemovedClaim(text=hostile, reason="fabricated"),)
     result = result.model_copy(update={"question": hostile, "removed": removed})
@@ -99,9 +104,9 @@ def test_no_text_becomes_markup(world, tmp_path):
     path = tmp_path / "proof.html"
     write_evidence(path, evidence, world.store)
     html = path.read_text()
-    assert re.findall(r"<script[^>]*>", html) == [
-        '<script type="application/json" id="evidence">'
-    ]
+    scripts = re.findall(r"<script[^>]*>", html)
+    assert len(scripts) == 1
+    assert scripts[0].startswith('<script type="application/json" id="evidence" ')
     assert "<img" not in html
     assert "default-src 'none'" in html
     assert read_evidence(path) == evidence

@@ -63,6 +63,26 @@ def test_lines_of_a_pipe_are_questions_and_commands(data: Path, tmp_path: Path) 
     assert "known: export, help, new, quit, sources, undo" in err
 
 
+def test_a_refusal_shows_the_nearest_passages(data: Path) -> None:
+    out, _ = talk(data, "Who paints the roof of the library?")
+    assert "Nearest passages, not an answer" in out
+    assert '     "' in out
+
+
+def test_a_folder_that_does_not_exist_is_not_made(data: Path, tmp_path: Path) -> None:
+    file = tmp_path / "no" / "talk.md"
+    _, err = talk(data, PERIOD, f"/export {file}", ends_with=73)
+    assert "its folder does not exist" in err
+    assert not file.parent.exists()
+
+
+def test_models_that_no_profile_lets_write_are_noted(data: Path) -> None:
+    _, err = talk(data, PERIOD, options=("--models", "embedded+ollama"))
+    assert "the language model writes no answers" in err
+    _, err = talk(data, PERIOD, options=("--models", "embedded"))
+    assert "writes no answers" not in err
+
+
 @pytest.mark.parametrize(
     ("options", "code", "said"),
     [

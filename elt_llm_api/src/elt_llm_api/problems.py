@@ -1,6 +1,7 @@
 """Errors as RFC 9457 problem documents. Details of the server are logged, not sent."""
 
 import logging
+import os
 import re
 import secrets
 from collections.abc import Mapping
@@ -41,6 +42,11 @@ from elt_llm_core.results import (
 logger = logging.getLogger(__name__)
 
 COMPLETIONS_PATH, MODELS_PATH = "/v1/chat/completions", "/v1/models"
+# Routes of OpenAI's API that do not exist here: its clients show only its error format.
+OTHER_OPENAI_PATHS = (
+    *("/v1/completions", "/v1/embeddings", "/v1/responses"),
+    *("/v1/moderations", "/v1/images", "/v1/audio"),
+)
 OPENAI_TYPES = {401: "authentication_error", 429: "rate_limit_error"}
 OPENAI_CODES = {"API004": "invalid_api_key", "API006": "model_not_found"}
 MEDIA_TYPE = "application/problem+json"
@@ -91,7 +97,8 @@ def problem(
 
 def is_openai_path(path: str) -> bool:
     """Return whether the path belongs to OpenAI's API, with its error format."""
-    return path == COMPLETIONS_PATH or path.startswith(MODELS_PATH)
+    others = (MODELS_PATH, *OTHER_OPENAI_PATHS)
+    return path == COMPLETIONS_PATH or path.startswith(others)
 
 
 def openai_error(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -193,6 +200,8 @@ def _redact(error: EltLlmError) -> EltLlmError:
         return _copy_error(error, error.message, OTHER_COLLECTIONS)
     if isinstance(error, StoreLockedError):
         job = error.holder if error.holder.startswith("job ") else "another process"
+        if error.holder.startswith(f"process {os.getpid()} "):
+            job = "a job of this server"
         if job != error.holder:
             logger.warning("%s: %s", error.code, error)
         return StoreLockedError(job, "try again when it has finished")
@@ -273,7 +282,15 @@ def _on_invalid(request: Request, error: Exception) -> JSONResponse:
     where = ".".join(str(part) for part in first["loc"])
     extra = {"errors": jsonable_encoder(faults), "instance": request.url.path}
     reason = _say_pattern(error.errors()[0]) or first["msg"]
-    return problem(RequestError(f"{where}: {reason}"), extra=extra)
+    hint = ""
+    if first["loc"] == ["body"] and not _is_json(request):
+        hint = "send JSON, with the header Content-Type: application/json"
+    return problem(RequestError(f"{where}: {reason}", hint), extra=extra)
+
+
+def _is_json(request: Request) -> bool:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return kind == "application/json" or kind.endswith("+json")
 
 
 # What a pattern of a route asks for, in words; `errors` of the reply holds the pattern.

@@ -117,6 +117,7 @@ def chat(
     command and error is a line of JSON, and the exit code is that of the worst error.
     """
     ctx.require_named_data()
+    ctx.note_unused_writer()
     with ctx.loading():
         from elt_llm_core.cli.failures import report_failure
         from elt_llm_query.library import Library
@@ -180,6 +181,8 @@ def _answer(
     local: bool,
 ) -> None:
     """Print the answer of a running server of the data root, or answer here."""
+    if asked["command"] == "query":
+        ctx.note_unused_writer()
     whole = {
         **asked,
         "collections": collections,

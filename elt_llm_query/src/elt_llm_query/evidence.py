@@ -32,8 +32,11 @@ FORMAT = "elt-llm-evidence/1"
 KINDS = (".html", ".json")
 MOST_BYTES = 100_000_000  # of a file to verify; a page's crop has about 50 kB
 SCALE = 1.5  # pixels per point: text is readable, a crop stays small
+# `data-page` is the SHA-256 of the page around this element; older files have none.
 _INSIDE = re.compile(
-    r'<script type="application/json" id="evidence">(.*?)</script>', re.DOTALL
+    r'<script type="application/json" id="evidence"(?: data-page="(\w*)")?>'
+    r"(.*?)</script>\n",
+    re.DOTALL,
 )
 
 
@@ -188,9 +191,10 @@ def write_evidence(
     )
     # Every "<" is escaped, so that no text of a document can end the script element.
     inside = _to_json(evidence).replace("<", "\\u003c")
-    script = f'<script type="application/json" id="evidence">{inside}</script>'
-    head, body, tail = html.rpartition("</body>")
-    write_named_file(path, f"{head}{script}\n{body}{tail}\n")
+    head, body, tail = f"{html}\n".rpartition("</body>")
+    page = _hash_text(head + body + tail)
+    opening = f'<script type="application/json" id="evidence" data-page="{page}">'
+    write_named_file(path, f"{head}{opening}{inside}</script>\n{body}{tail}")
 
 
 def check_ending(path: Path) -> None:
@@ -206,17 +210,18 @@ def read_evidence(path: Path) -> EvidenceFile:
 
     Raises:
         EvidenceError: If the file cannot be read, is not an evidence file, or its
-            digest does not match its content.
+            digests do not match its data or what the page shows.
     """
     try:
         if path.stat().st_size > MOST_BYTES:
             raise EvidenceError(path, f"the file has over {MOST_BYTES:,} bytes")
-        text = path.read_text(encoding="utf-8")
+        text = path.read_bytes().decode("utf-8")  # `read_text` changes "\r"
     except (OSError, UnicodeDecodeError) as error:
-        raise EvidenceError(path, f"cannot be read: {error}") from error
+        reason = getattr(error, "strerror", None) or str(error)
+        raise EvidenceError(path, f"cannot be read: {reason}") from error
     inside = _INSIDE.search(text)
     try:
-        written = inside[1] if inside else text
+        written = inside[2] if inside else text
         evidence = EvidenceFile.model_validate_json(written)
         # Of the JSON as written: an earlier version wrote fewer fields.
         digest = _hash_without_digest(json.loads(written))
@@ -226,6 +231,10 @@ def read_evidence(path: Path) -> EvidenceFile:
         raise EvidenceError(path, f"has the format {evidence.format!r}, not {FORMAT!r}")
     if evidence.digest != digest:
         raise EvidenceError(path, "was changed: its digest does not match its content")
+    if inside and inside[1] is not None:
+        around = text[: inside.start()] + text[inside.end() :]
+        if _hash_text(around) != inside[1]:
+            raise EvidenceError(path, "was changed: the page differs from its digest")
     return evidence
 
 

@@ -72,6 +72,24 @@ def answer_text(result: QueryResult, *, colour: bool = False) -> str:
     if result.citations:
         lines += ["", style("Citations", bold=True)]
         lines += [line for c in result.citations for line in _citation(c, colour)]
+    lines += other_quotes(result, colour=colour)
+    lines += _degradations(result.degradations, colour)
+    return _join(lines)
+
+
+def other_quotes(result: QueryResult, *, colour: bool = False) -> list[str]:
+    """Return lines with what is no part of the answer.
+
+    Args:
+        result: The answer.
+        colour: Whether a terminal shows the lines.
+
+    Returns:
+        The sources that disagree, the nearest passages of a refusal and the removed
+        statements, each below its heading.
+    """
+    style = partial(_style, colour=colour)
+    lines = []
     if result.conflicts:
         lines += ["", style("The sources disagree", bold=True)]
         lines += [line for c in result.conflicts for line in _conflict(c, colour)]
@@ -82,8 +100,7 @@ def answer_text(result: QueryResult, *, colour: bool = False) -> str:
         lines += ["", style("Removed", bold=True)]
         removed = [escape_controls(f"  {r.text} ({r.reason})") for r in result.removed]
         lines += [style(line, dim=True) for line in removed]
-    lines += _degradations(result.degradations, colour)
-    return _join(lines)
+    return lines
 
 
 def sources_text(result: SearchResult, *, colour: bool = False) -> str:

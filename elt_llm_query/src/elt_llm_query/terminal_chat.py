@@ -22,6 +22,7 @@ from elt_llm_core.cli.terminal import escape_controls, escape_line, json_text
 from elt_llm_core.conversation import Conversation
 from elt_llm_core.errors import (
     EltLlmError,
+    OutputFileError,
     UsageError,
     suggest,
 )
@@ -32,6 +33,7 @@ from elt_llm_query.conversation.export import export_conversation, format_of
 from elt_llm_query.conversation.source_numbers import NumberedSource, numbered_sources
 from elt_llm_query.conversation.turn import LOCAL, ChatResult
 from elt_llm_query.library import Library
+from elt_llm_query.render import other_quotes
 from elt_llm_query.step_events import StepEvent, TokenEvent, TurnEvent
 
 # Seconds between checks for Ctrl-C: an unlimited wait cannot be interrupted.
@@ -216,6 +218,7 @@ class TerminalChat:
             lines.insert(0, f"Understood as: {escape_line(turn.searched)}\n")
         if turn.sources:
             lines += ["", *source_lines(turn.sources)]
+        lines += other_quotes(turn.result)
         lines += [
             f"note: {escape_line(note.detail)}" for note in turn.result.degradations
         ]
@@ -254,6 +257,8 @@ class TerminalChat:
             raise UsageError("no file", "write /export FILE.md, .html or .bib")
         path = Path(file).expanduser()
         form = format_of(path)
+        if not path.absolute().parent.is_dir():
+            raise OutputFileError(file, "its folder does not exist")
         write_named_file(path, export_conversation(self._read(), form))
         return Reply(f"Written: {path}", {"file": str(path)})
 

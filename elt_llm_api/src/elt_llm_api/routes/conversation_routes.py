@@ -86,11 +86,12 @@ def undo_turn(conversation_id: Key, store: Data, owner: Owner) -> UndoOut:
 )
 def export(
     conversation_id: Key,
-    form: Annotated[str, Path(pattern="^(markdown|html|bibtex)$")],
+    form: Annotated[str, Path(pattern="^(markdown|html|bibtex|md|bib)$")],
     store: Data,
     owner: Owner,
 ) -> Response:
-    """A conversation as a file for saving."""
+    """A conversation as a file for saving; `md` is `markdown`, `bib` is `bibtex`."""
+    form = ENDINGS.get(f".{form}", form)
     conversation = store.conversations.read(conversation_id, owner)
     text = export_conversation(conversation, form)
     ending = next(end for end, name in ENDINGS.items() if name == form)

@@ -141,7 +141,8 @@ class TokenCheck:
     """Requires a token, as a bearer token or as the password of Basic authentication.
 
     Its owner is stored as `user` in the request's state. An address that sent too many
-    wrong tokens gets 429 for a while.
+    wrong tokens gets 429 for a while, except with a token that it used before: behind a
+    proxy all users have one address.
     """
 
     def __init__(self, app: ASGIApp, tokens: Mapping[str, SecretStr]) -> None:
@@ -150,6 +151,7 @@ class TokenCheck:
             user: token.get_secret_value().encode() for user, token in tokens.items()
         }
         self.guesses = Guesses()
+        self.known: set[tuple[str, str]] = set()  # addresses and their users
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on, or answer 401 or 429."""
@@ -163,15 +165,16 @@ class TokenCheck:
     def _refusal(self, scope: Scope) -> Response | None:
         client = Request(scope).client
         address = client.host if client else ""
-        seconds = self.guesses.wait(address)
-        if seconds:
-            reply = _refusal(TooManyGuessesError(seconds), scope)
-            reply.headers["retry-after"] = str(seconds)
-            return reply
         offered = _read_token(Headers(scope=scope).get("authorization", ""))
         # All are compared, so that the time does not reveal whose token it is.
         users = [u for u, t in self.tokens.items() if hmac.compare_digest(offered, t)]
+        seconds = self.guesses.wait(address)
+        if seconds and not any((address, user) in self.known for user in users):
+            reply = _refusal(TooManyGuessesError(seconds), scope)
+            reply.headers["retry-after"] = str(seconds)
+            return reply
         if users:
+            self.known.add((address, users[0]))
             scope.setdefault("state", {})["user"] = users[0]
             return None
         if offered:  # a browser first sends a request without one

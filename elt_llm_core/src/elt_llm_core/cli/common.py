@@ -183,6 +183,22 @@ class CommandContext:
         if self._data_dir:
             require_data(self._data_dir)
 
+    def note_unused_writer(self) -> None:
+        """Print a line if --models names a language model that no answer will use."""
+        writes_nothing = "extractive"
+        if not self._models_name or self.quiet:
+            return
+        config = self.config
+        if (
+            config.models.llm_strategy != "none"
+            and config.query.synthesizer_strategy == writes_nothing
+        ):
+            click.echo(
+                "the language model writes no answers: query.synthesizer_strategy is "
+                f"{writes_nothing}; add --profile ollama",
+                err=True,
+            )
+
     @cached_property
     def store(self) -> "Store":
         """Return the data root; opening creates nothing."""
@@ -347,7 +363,8 @@ def common_options(
         "models_name",
         metavar="NAME",
         help="Model provider, overriding the profile: embedded, ollama, or "
-        "EMBEDDER+LLM such as embedded+ollama.",
+        "EMBEDDER+LLM such as embedded+ollama. The profile decides whether a model "
+        "writes answers (--profile ollama).",
     )
     @click.option(
         "--config",
