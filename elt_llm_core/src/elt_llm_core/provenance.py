@@ -219,11 +219,13 @@ def read(node: "BaseNode") -> Provenance:
     fields = {key: node.metadata[key] for key in KEYS if key in node.metadata}
     start = getattr(node, "start_char_idx", None) or 0
     fields.setdefault("span_start", start)
-    end = getattr(node, "end_char_idx", None) or start + len(node.get_content())
-    fields.setdefault("span_end", end)
+    if "span_end" not in fields:
+        end = getattr(node, "end_char_idx", None)
+        fields["span_end"] = end or start + len(node.get_content())
     for key in _LISTS:
-        if isinstance(fields.get(key), str):
-            fields[key] = json.loads(fields[key])
+        value = fields.get(key)
+        if isinstance(value, str):  # most lists are empty, and reading them takes long
+            fields[key] = [] if value == "[]" else json.loads(value)
     return Provenance.model_validate(fields)
 
 

@@ -100,6 +100,8 @@ def defines(term: str, text: str) -> bool:
 
 def _is_worded(term: str, text: str, wordings: Sequence[str]) -> bool:
     """Return whether a sentence of the text defines the term in one of the wordings."""
+    if not wordings:
+        return False
     name = rf"\W*(?:(?:an?|the)\W+)?{_name(term)}\W*"
     return any(
         re.fullmatch(name, each, re.IGNORECASE) for each in worded_terms(text, wordings)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from elt_llm_query.analysis.lexicon import (
     AUXILIARIES,
@@ -56,9 +56,13 @@ _LOOSE = ("un", "non")  # before any form of a word: unlicensed, of a licence
 
 def read_signs(text: str) -> Signed:
     """Return the words of a text in lower case, in order, each with its sign."""
+    return tuple(chain.from_iterable(map(_read_clause, _clauses(text))))
+
+
+def _clauses(text: str) -> list[str]:
     if may_contain(text, _NO_CUES):
         text = _NO_CUE.sub(" ", text)
-    return tuple(chain.from_iterable(map(_read_clause, _STOP.split(text))))
+    return _STOP.split(text)
 
 
 @lru_cache(maxsize=8192)  # a sentence is read with its neighbours and without them
@@ -70,6 +74,32 @@ def _read_clause(clause: str) -> Signed:
     return tuple(zip(words, _signs(words, list(map(_names, written))), strict=True))
 
 
+class _ClauseStems(NamedTuple):
+    """The stems of a clause with their signs, and the words with a negative prefix.
+
+    The latter as stem, prefix, stem of the rest, and the sign of the rest.
+    """
+
+    signs: Mapping[str, frozenset[Sign]]
+    by_prefix: Sequence[tuple[str, str, str, Sign]]
+
+
+@lru_cache(maxsize=8192)
+def _stems_of(clause: str) -> _ClauseStems:
+    signs: dict[str, frozenset[Sign]] = {}
+    by_prefix = []
+    for word, sign in _read_clause(clause):
+        key = stem(word)
+        # Nearly all are plain, and the hash of a sign costs more than all else.
+        own = _PLAIN if sign is Sign.PLAIN else frozenset([sign])
+        known = signs.setdefault(key, own)
+        if known is not own:
+            signs[key] = known | own
+        for prefix, base in bases(word):
+            by_prefix.append((key, prefix, base, OPPOSITE[sign]))
+    return _ClauseStems(signs, by_prefix)
+
+
 def _names(word: str) -> bool:
     """True for a word that may be part of a name: "Fewest", "3", the x of "3x3"."""
     return not word[0].islower() or len(word) == 1
@@ -79,24 +109,28 @@ class Signs:
     """The negated words of a text, looked up by stem."""
 
     def __init__(self, text: str) -> None:
-        self.words = read_signs(text)
+        clauses = _clauses(text)
+        self.words: Signed = tuple(chain.from_iterable(map(_read_clause, clauses)))
         self._by_stem: dict[str, frozenset[Sign]] = {}
         self._by_base: dict[str, set[Sign]] = {}
         self._loose: list[tuple[str, Sign]] = []
         self._bases_of: dict[str, list[str]] = {}
-        for word, sign in self.words:
-            key = stem(word)
-            # Nearly all are plain, and the hash of a sign costs more than all else.
-            own = _PLAIN if sign is Sign.PLAIN else frozenset([sign])
-            known = self._by_stem.setdefault(key, own)
-            if known is not own:
-                self._by_stem[key] = known | own
-            for prefix, base in bases(word):
-                self._by_base.setdefault(base, set()).add(OPPOSITE[sign])
-                self._bases_of.setdefault(key, []).append(base)
-                if prefix in _LOOSE:
-                    self._loose.append((base, OPPOSITE[sign]))
+        for clause in clauses:
+            self._add(_stems_of(clause))
         self._known: dict[str, frozenset[Sign]] = {}
+
+    def _add(self, clause: "_ClauseStems") -> None:
+        if self._by_stem.keys().isdisjoint(clause.signs):
+            self._by_stem.update(clause.signs)
+        else:
+            for key, own in clause.signs.items():
+                known = self._by_stem.get(key, own)
+                self._by_stem[key] = known if known is own else known | own
+        for key, prefix, base, sign in clause.by_prefix:
+            self._by_base.setdefault(base, set()).add(sign)
+            self._bases_of.setdefault(key, []).append(base)
+            if prefix in _LOOSE:
+                self._loose.append((base, sign))
 
     @cached_property
     def denies_a_verb(self) -> bool:
@@ -132,10 +166,13 @@ class Signs:
 
         A word that negates the stem by its prefix ("unpaid") counts too.
         """
-        if term not in self._known:
+        if (known := self._known.get(term)) is None:
             signs = [self._by_stem[other] for other in alike(term, self._by_stem)]
-            self._known[term] = self.signs_by_prefix(term).union(*signs)
-        return self._known[term]
+            known = self.signs_by_prefix(term)
+            if signs:
+                known = known.union(*signs)
+            self._known[term] = known
+        return known
 
     def of_word(self, term: str) -> frozenset[Sign]:
         """Return the signs of the words that have exactly this stem."""
@@ -147,6 +184,8 @@ class Signs:
 
     def signs_by_prefix(self, term: str) -> frozenset[Sign]:
         """Return the signs of a stem in words that negate it by how they begin."""
+        if not self._by_base:  # as in most texts
+            return frozenset()
         loose = [sign for base, sign in self._loose if stems_match(term, base)]
         return frozenset(self._by_base.get(term, ())).union(loose)
 

@@ -99,9 +99,12 @@ def synonyms(word_stem: str) -> Vocabulary:
 
 def match(term: str, vocabulary: Vocabulary) -> float:
     """Return 1 for the same stem, less for a synonym or a word with the same root."""
-    if term in vocabulary or not vocabulary.isdisjoint(_equivalent(term)):
+    if term in vocabulary:
         return 1.0
-    if not vocabulary.isdisjoint(synonyms(term)):
+    equivalent, other_words = _kin(term)
+    if equivalent and not vocabulary.isdisjoint(equivalent):
+        return 1.0
+    if other_words and not vocabulary.isdisjoint(other_words):
         return SYNONYM
     if len(term) >= ROOT_LENGTH:
         near = _by_beginning(vocabulary).get(term[:ROOT_LENGTH], ())
@@ -110,14 +113,13 @@ def match(term: str, vocabulary: Vocabulary) -> float:
 
 
 def alike(term: str, stems: Collection[str]) -> list[str]:
-    """Return those of some stems that match a stem; see `match`."""
-    same = {term} | _equivalent(term) | synonyms(term)
-    beginning = term[:ROOT_LENGTH] if len(term) >= ROOT_LENGTH else None
-    return [
-        one
-        for one in stems
-        if one in same or (one[:ROOT_LENGTH] == beginning and same_root(term, one))
-    ]
+    """Return those of some different stems that match a stem; see `match`."""
+    same = [one for one in _same(term) if one in stems]
+    if len(term) < ROOT_LENGTH:
+        return same
+    beginning = term[:ROOT_LENGTH]
+    near = [one for one in stems if one.startswith(beginning) and one not in same]
+    return same + [one for one in near if same_root(term, one)]
 
 
 def list_missing(terms: Iterable[str], vocabulary: Vocabulary) -> list[str]:
@@ -140,11 +142,16 @@ def coverage(weights: Mapping[str, float], layers: Layers) -> float:
     total = sum(weights.values())
     if not total:
         return 0.0
-    got = [
-        weight * max([share * match(term, layer) for layer, share in layers])
-        for term, weight in weights.items()
-    ]
-    return sum(got) / total
+    return sum([weight * _best(t, layers) for t, weight in weights.items()]) / total
+
+
+def _best(term: str, layers: Layers) -> float:
+    """Return how well the best layer matches a stem."""
+    best = 0.0
+    for layer, share in layers:
+        if share > best:  # a match is at most 1, so that no other layer is better
+            best = max(best, share * match(term, layer))
+    return best
 
 
 def coverages(
@@ -201,8 +208,15 @@ def _rings(rings: tuple[tuple[str, ...], ...]) -> Mapping[str, Vocabulary]:
 
 
 @cache
-def _equivalent(term: str) -> Vocabulary:
-    return _rings(EQUIVALENT).get(term, frozenset()) - {term}
+def _kin(term: str) -> tuple[Vocabulary, Vocabulary]:
+    """The stems that stand for the same word, and its synonyms."""
+    return _rings(EQUIVALENT).get(term, frozenset()) - {term}, synonyms(term)
+
+
+@cache
+def _same(term: str) -> tuple[str, ...]:
+    """The stem with those that stand for the same word and its synonyms."""
+    return tuple(dict.fromkeys([term, *sorted(frozenset().union(*_kin(term)))]))
 
 
 def same_root(one: str, other: str) -> bool:

@@ -45,12 +45,13 @@ def node_from_row(key: str, text: str, metadata: str) -> "TextNode":
     from llama_index.core.schema import TextNode  # noqa: PLC0415
 
     flat = json.loads(metadata)
+    keys = sorted(flat)
     return TextNode(
         id_=key,
         text=text,
         metadata=flat,
         start_char_idx=flat.get("span_start"),
         end_char_idx=flat.get("span_end"),
-        excluded_embed_metadata_keys=sorted(flat),
-        excluded_llm_metadata_keys=sorted(flat),
+        excluded_embed_metadata_keys=keys,
+        excluded_llm_metadata_keys=[*keys],
     )
