@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from elt_llm_consumer.definitions import patterns
 from elt_llm_consumer.definitions.antecedents import with_antecedent
+from elt_llm_consumer.definitions.conditions import with_condition
 from elt_llm_consumer.definitions.definition_features import (
     Features,
     describe_all,
@@ -139,6 +140,7 @@ def chosen_definitions(
 def _to_row(text: str, one: Scored, scorer: DefinitionScorer) -> Definition:
     """Return a chosen definition as it stands in the glossary."""
     definition, notes = with_antecedent(text, one.candidate)
+    definition = with_condition(text, one.candidate, definition)
     update = {
         "term": name_in_sentence(one.candidate),
         "confidence": round(one.probability, 3),
