@@ -351,10 +351,18 @@ def _is_one_thing(elements: Sequence[ModelElement]) -> bool:
 
 
 def _name_and_type(element: ModelElement) -> tuple[str, str]:
-    kind = "".join(filter(str.isalpha, element.type)).casefold()
+    return " ".join(element.name.split()).casefold(), kind_of(element.type)
+
+
+def kind_of(type_name: str) -> str:
+    """Return what a type is called in inventories, in small letters only.
+
+    Args:
+        type_name: The type as in the file; "" is returned if it says nothing.
+    """
+    kind = "".join(filter(str.isalpha, type_name)).casefold()
     kind = _INVENTORY_TYPES.get(kind, kind)
-    name = " ".join(element.name.split()).casefold()
-    return name, "" if kind in UNTYPED else kind
+    return "" if kind in UNTYPED else kind
 
 
 def _is_same(one: ModelElement, other: ModelElement) -> bool:
