@@ -8,6 +8,7 @@ import pytest
 from elt_llm_consumer.catalog import NO_DESCRIPTION, NO_INVENTORY, CatalogJob
 from elt_llm_consumer.coverage import CoverageJob
 from elt_llm_consumer.glossary import GlossaryJob
+from elt_llm_consumer.linking.mapping_features import MappedTerm
 from elt_llm_consumer.linking.model_entities import (
     ARCHIMATE_ORIGIN,
     INVENTORY_ORIGIN,
@@ -15,16 +16,19 @@ from elt_llm_consumer.linking.model_entities import (
     inventory_entities,
     read_model,
 )
+from elt_llm_consumer.linking.term_mapper import TermMapper
 from elt_llm_core.document import Sidecar
 from elt_llm_core.enterprise.model import (
     INVENTORY_FORMAT,
     SIDECAR_KIND,
     EnterpriseModel,
     ModelElement,
+    ModelLocation,
     ModelRelation,
     RelationEnd,
 )
 from elt_llm_core.errors import CollectionNotFoundError, UsageError
+from elt_llm_ingest.readers.enterprise.documents import sidecars
 
 SHEETS = {
     "metadata": {},
@@ -218,6 +222,121 @@ def test_an_inventory_alone_is_a_model(job, sources, models):
         assert tenants["leanix_description"] == "A person who holds a lease."
     if job is CoverageJob:
         assert report.counts["strong"] >= 2
+
+
+def element(key, name, kind, file="yard.drawio", **more):
+    more.setdefault("location", ModelLocation(file=file))
+    return ModelElement(id=key, name=name, type=kind, **more)
+
+
+def add_models(context, add, make, *models):
+    """Add models to the collection "yard", each as its reader stores it."""
+    for model in models:
+        sides = sidecars(model)
+        if model.format == INVENTORY_FORMAT:
+            rows = {
+                e.id: {"id": e.id, "type": e.type, "name": e.name,
+                       "description": e.documentation}
+                for e in model.elements
+            }  # fmt: skip
+            content = {"metadata": {"source": model.source_file}, "fact_sheets": rows}
+            sides = (Sidecar(kind="inventory", name="x", content=content), sides[1])
+        document = make("A model", model.name).model_copy(update={"sidecars": sides})
+        add(context.store, "yard", document, kind="fact_sheet")
+
+
+def yard(name, kind, *elements, relations=()):
+    return EnterpriseModel(
+        name=name, source_file=name, format=kind, elements=elements, relations=relations
+    )
+
+
+def test_an_inventory_beside_a_drawing_describes_and_completes_it(
+    context, add, make, models
+):
+    drawn = yard(
+        "yard.drawio", "leanix_drawio",
+        element("u-0", "Docks", "DataObject", fact_sheet_id="u-0", role="domain",
+                domain="Docks"),
+        element("u-1", "Hull", "DataObject", fact_sheet_id="u-1", domain="Docks"),
+        element("u-2", "Slipway", "Application", fact_sheet_id="u-2", domain="Docks"),
+    )  # fmt: skip
+    listed = yard(
+        "list.xlsx", INVENTORY_FORMAT,
+        *(
+            element(name, name, kind, "list.xlsx", fact_sheet_id=name,
+                    documentation=f"{name} in words.")
+            for name, kind in (
+                ("Hull", "DataObject"), ("Docks", "DataObject"),
+                ("Keel", "DataObject"), ("Winch", "Application"),
+                ("Feed", "Interface"), ("Mail", "Interface"),
+            )
+        ),
+        relations=(
+            ModelRelation(
+                id="r",
+                source=RelationEnd(element_id="Hull", name="Hull"),
+                target=RelationEnd(element_id="Keel", name="Keel"),
+                name="has keel",
+            ),
+        ),
+    )  # fmt: skip
+    add_models(context, add, make, drawn, listed)
+    model = read_model(context.store, "yard")
+    assert [(e.name, e.domain, e.is_drawn, e.description) for e in model.entities] == [
+        ("Keel", "", False, "Keel in words."),
+        ("Winch", "", False, "Winch in words."),
+        ("Hull", "DOCKS", True, "Hull in words."),
+        ("Slipway", "DOCKS", True, ""),
+    ]
+    assert model.descriptions["u-0"] == "Docks in words."
+    (edge,) = model.edges
+    assert (edge.source_place.fact_sheet_id, edge.target) == ("u-1", "Keel")
+    job = CatalogJob(collections=("handbook",), model="yard")
+    report = job.build(models)(context)
+    (left_out,) = [d.detail for d in report.degradations if "left out" in d.detail]
+    assert left_out == (
+        "2 fact sheets of the type Interface in list.xlsx are left out: no drawing has "
+        "an element of this type"
+    )
+    catalog = json.loads(Path(report.files["catalog_json"]).read_text())
+    keel = catalog["UNASSIGNED"]["entities"][0]
+    assert keel["mapping_rationale"].endswith("; listed in list.xlsx, not drawn")
+
+
+def test_one_thing_in_two_files_is_one_entity_and_another_type_is_not(
+    context, add, make
+):
+    drawn = yard(
+        "yard.drawio", "leanix_drawio",
+        element("u-1", "Hull", "DataObject", fact_sheet_id="u-1", domain="Docks"),
+        element("u-2", "Survey", "DataObject", fact_sheet_id="u-2", domain="Docks"),
+    )  # fmt: skip
+    hull = RelationEnd(element_id="a-1", name="Hull", domain="Business")
+    exchange = yard(
+        "yard.xml", "archimate_exchange",
+        element("a-1", "Hull", "BusinessObject", "yard.xml", domain="Business",
+                documentation="The body of a ship."),
+        element("a-2", "Survey", "ApplicationComponent", "yard.xml"),
+        relations=(
+            ModelRelation(
+                id="r", source=hull, type="Access",
+                target=RelationEnd(element_id="a-2", name="Survey"),
+            ),
+        ),
+    )  # fmt: skip
+    add_models(context, add, make, drawn, exchange)
+    model = read_model(context.store, "yard")
+    survey, hull_entity, drawn_survey = model.entities
+    assert (hull_entity.domain, hull_entity.fact_sheet_id) == ("DOCKS", "u-1")
+    assert hull_entity.description == "The body of a ship."
+    assert hull_entity.files == ("yard.drawio", "yard.xml")
+    assert model.edges[0].source_place.fact_sheet_id == "u-1"
+    assert (survey.name, drawn_survey.name) == ("Survey", "Survey")
+    match = TermMapper(model.entities).map_term(MappedTerm("survey"))
+    assert match.entity == drawn_survey
+    untyped = [e.model_copy(update={"type": ""}) for e in model.entities]
+    assert TermMapper(untyped).map_term(MappedTerm("survey")).entity is None
 
 
 def test_a_collection_without_a_model_is_told(sources):

@@ -3,7 +3,11 @@
 import pytest
 
 from elt_llm_core.enterprise.index import ModelIndex
-from elt_llm_core.enterprise.joining import join_models, read_joined_model
+from elt_llm_core.enterprise.joining import (
+    join_models,
+    match_inventories,
+    read_joined_model,
+)
 from elt_llm_core.enterprise.model import (
     INVENTORY_FORMAT,
     EnterpriseModel,
@@ -14,6 +18,8 @@ from elt_llm_core.enterprise.model import (
     RelationEnd,
 )
 from elt_llm_core.errors import UsageError
+from elt_llm_core.graph.graph_questions import GraphQuestions
+from elt_llm_core.graph.model_graph import graph_of
 
 
 def element(key: str, name: str, **more) -> ModelElement:
@@ -86,11 +92,66 @@ def test_a_fact_sheet_without_an_id_in_the_drawing_is_the_element_of_its_name():
     joined = join_models([listed, drawn])
     assert [(e.id, e.fact_sheet_id) for e in joined.elements] == [
         ("1", "A1"), ("2", "D0"), ("3", ""), ("4", ""), ("5", ""), ("6", "t-9"),
-        ("D1", "D1"), ("D2", "D2"), ("D3", "D3"),
+        ("D1", "D1"), ("D2", "D2"),
     ]  # fmt: skip
     assert joined.elements[1].type == "DataObject"
     (known,) = joined.relations
     assert (known.source.element_id, known.target.element_id) == ("2", "1")
+
+
+def listing(*elements, **more) -> EnterpriseModel:
+    listed = model("a.xlsx", *elements, **more)
+    return listed.model_copy(update={"format": INVENTORY_FORMAT})
+
+
+def sheet(key: str, name: str, kind: str = "DataObject", **more) -> ModelElement:
+    return element(key, name, type=kind, fact_sheet_id=key, **more)
+
+
+def test_ids_tell_fact_sheets_apart_only_within_one_register():
+    names = {"u-1": "Lease", "u-2": "Rent", "u-3": "Levy"}
+    drawn = model("a.drawio", *(sheet(key, name) for key, name in names.items()))
+    numbered = listing(sheet("7", "Lease", documentation="A right."))
+    assert join_models([drawn, numbered]).elements[0].documentation == "A right."
+    # One id is known, so that of the lease is another one; a name is no id.
+    same = listing(sheet("u-2", "Rent"), sheet("u-9", "Lease"), sheet("Levy", "Levy"))
+    assert [e.id for e in join_models([drawn, same]).elements] == [*names, "u-9"]
+    matches = match_inventories([same, drawn])
+    assert {key: [e.id for e in drawn] for key, drawn in matches.items()} == {
+        "u-2": ["u-2"], "u-9": [], "Levy": ["u-3"],
+    }  # fmt: skip
+
+
+def test_a_fact_sheet_is_the_thing_of_its_name_in_each_file_but_not_of_another_kind():
+    drawn = model(
+        "a.drawio", sheet("u-1", "Lease"), sheet("u-0", "RENTS", role="domain")
+    )
+    exchange = model(
+        "b.xml",
+        element("x-1", "Rent", type="BusinessObject"),
+        element("x-2", "Roster", type="ApplicationComponent"),
+    )
+    names = ("Lease", "Rent", "Roster", "Rents")
+    listed = listing(*(sheet(name, name) for name in names))
+    matches = match_inventories([drawn, exchange, listed])
+    assert {key: [e.id for e in drawn] for key, drawn in matches.items()} == {
+        "Lease": ["u-1"], "Rent": ["x-1"], "Roster": [], "Rents": ["u-0"],
+    }  # fmt: skip
+
+
+def test_a_property_keeps_the_place_that_states_it():
+    drawn = model("a.drawio", sheet("u-1", "Lease", properties={"colour": "red"}))
+    listed = listing(
+        sheet("9", "Lease", properties={"Owner": "Ada", "colour": "blue"}, status="OLD")
+    )
+    (lease,) = join_models([drawn, listed]).elements
+    assert {name: at.key for name, at in lease.stated_at.items()} == {
+        "Owner": "9", "status": "9",
+    }  # fmt: skip
+    answer = GraphQuestions(graph_of(join_models([drawn, listed]))).answer(
+        "Who is the owner of Lease?"
+    )
+    assert [ref.location.key for ref in answer.proof] == ["9"]
 
 
 def test_a_taken_id_of_another_thing_gets_its_file_and_references_follow():

@@ -210,6 +210,20 @@ def test_objects_carry_attributes_documentation_and_placeholders():
     assert element.properties == {"owner": "Finance", "system": "ERP"}
 
 
+def test_attributes_of_the_drawing_say_nothing_of_the_thing():
+    shape = (
+        '<object type="factSheet" factSheetType="Application" factSheetId="a-1" '
+        'label="Billing" layoutType="auto" autoSize="1" collapsed="0" '
+        'lx-settings="{}" stroke-width="2" fillColor="#fff" shape="round" '
+        'editable="no" owner="Finance" id="2">'
+        '<mxCell vertex="1" parent="1" style="rounded=1"/></object>'
+    )
+    (element,) = model(page(shape)).elements
+    assert element.properties == {
+        "editable": "no", "owner": "Finance", "shape": "round",
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -127,6 +127,31 @@ def test_a_sheet_without_what_is_asked_for_says_nothing():
     assert pick_line(analyse("What is a Name?"), "Name") is None
 
 
+ATTRIBUTES = (
+    "Loan\nDomain: LENDING\nFact sheet: a-1\nautoSize: 1\nbusiness owner: Front Desk\n"
+    "retention_years: 7"
+)
+
+
+@pytest.mark.parametrize(
+    "question", ["What is a loan?", "Define loan.", "What is the definition of Loan?"]
+)
+def test_an_attribute_is_no_meaning(question):
+    assert pick_line(analyse(question), ATTRIBUTES) is None
+    means = f"{ATTRIBUTES}\ndefinition: A book that a reader has at home."
+    assert pick_line(analyse(question), means).wording.endswith(
+        "definition: A book that a reader has at home."
+    )
+    sentence = f"{ATTRIBUTES}\na thing at home: a book or a map."
+    described = pick_line(analyse(question), sentence)
+    assert described.wording == "Loan - a thing at home: a book or a map."
+
+
+def test_an_attribute_with_a_small_key_answers_by_its_name():
+    asked = pick_line(analyse("Who is the business owner of the loan?"), ATTRIBUTES)
+    assert asked.wording == "Loan - business owner: Front Desk"
+
+
 NOTICE = "Boil Notice\nDomain: QUALITY\nType: Shape\nLimit Breach leads to Boil Notice."
 DRAWN = (
     "Supply Point is measured by Meter. Each Supply Point has at most one Meter "

@@ -31,6 +31,7 @@ from elt_llm_consumer.linking.mentions import MentionIndex
 from elt_llm_consumer.linking.model_entities import (
     Entity,
     EntityModel,
+    list_left_out,
     read_aliases,
     read_model,
 )
@@ -168,6 +169,7 @@ class CatalogJob(ProductJob):
                 *unread_passages(reader),
                 *list_placing_failures(placer),
                 *list_missing(*cataloguer.missing),
+                *list_left_out(cataloguer.model),
                 *batch.degradations,
                 *invalid,
             ),
@@ -383,6 +385,8 @@ class Cataloguer:
             why = "; ".join(treatment.reasons).removeprefix(AMBIGUOUS)
             unsure = UNSURE if treatment.is_ambiguous else OTHER_SENSE
             reason = f"{unsure}: {why}" if treatment.is_named else why
+        if entity.origin:
+            reason = f"{reason}; {entity.origin}"
         written = sorted(self._static.get(normalise(entity.name), {}))
         return f"{reason}; static context: {', '.join(written)}" if written else reason
 

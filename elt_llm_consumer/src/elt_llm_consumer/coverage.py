@@ -19,6 +19,7 @@ from elt_llm_consumer.linking.mentions import EntityMention
 from elt_llm_consumer.linking.model_entities import (
     Entity,
     EntityModel,
+    list_left_out,
     read_aliases,
     read_model,
 )
@@ -197,6 +198,7 @@ class CoverageJob(ProductJob):
             degradations=(
                 *unread_passages(reader),
                 *list_missing(scorer.index.missing),
+                *list_left_out(scorer.model),
                 *batch.degradations,
                 *invalid,
             ),
@@ -276,7 +278,7 @@ class CoverageScorer:
             "top_score": round(treatment.score, 4),
             "avg_score": _mean([score for score, _ in nearest]),
             "verdict": treatment.verdict,
-            "reasons": list(treatment.reasons),
+            "reasons": [*treatment.reasons, *filter(None, [entity.origin])],
             "evidence": [one.model_dump(mode="json") for one in evidence],
             "top_chunk_preview": clean(evidence[0].quote)[:_PREVIEW]
             if evidence

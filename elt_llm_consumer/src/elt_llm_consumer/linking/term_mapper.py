@@ -20,6 +20,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import Field
 
 from elt_llm_consumer.definitions.definition_scorer import DefinitionScorer, to_scorer
+from elt_llm_consumer.definitions.terms import normalise
 from elt_llm_consumer.linking.mapping_features import (
     COMPARED,
     DESCRIPTION,
@@ -34,6 +35,7 @@ from elt_llm_consumer.linking.mapping_features import (
 from elt_llm_consumer.linking.model_entities import Entity
 from elt_llm_consumer.linking.text_vectors import Embed, MissingVector
 from elt_llm_consumer.server_patience import AWAY, WaitEndedError
+from elt_llm_core.enterprise.joining import DATA_TYPES
 from elt_llm_core.errors import (
     AbandonedError,
     BudgetSpentError,
@@ -188,13 +190,14 @@ class TermMapper:
         if not probable:
             return self._match_none(candidates)
         best = probable[0]
-        rivals = [c for c in probable if c.rivals(best)]
+        rivals = _prefer_data([c for c in probable if c.rivals(best)])
+        best = rivals[0]
         if len(rivals) > 1:
             reason = f"Not mapped: ambiguous, {len(rivals)} entities fit; they are"
             fitting = tuple(c.entity for c in rivals)
             match = self._list(reason, rivals, len(rivals))
             return match.model_copy(update={"fitting": fitting})
-        others = tuple(c.entity.label for c in probable[1:])
+        others = tuple(c.entity.label for c in probable if c is not best)
         rationale = self._explain(best)
         if others:
             rationale += f"; less probable: {', '.join(others)}"
@@ -252,6 +255,17 @@ class TermMapper:
             )
         chance = f"same thing with probability {candidate.probability:.2f}"
         return f"{chance} ({', '.join(signals)})" if signals else chance
+
+
+def _prefer_data(rivals: list[_Candidate]) -> list[_Candidate]:
+    """Return the one rival that data are kept about, among namesakes of other types.
+
+    A handbook that defines a claim means the thing, not the application "Claim".
+    """
+    names = {normalise(c.entity.name) for c in rivals}
+    data = [c for c in rivals if c.entity.kind in DATA_TYPES]
+    has_type = all(c.entity.kind for c in rivals)
+    return data if len(data) == len(names) == 1 and has_type else rivals
 
 
 def _confidence(row: Signals, has_others: bool) -> Confidence:

@@ -77,8 +77,9 @@ def join_models(models: Sequence[EnterpriseModel]) -> EnterpriseModel:
 
     Elements are one if they have the same fact sheet id, or the same id and name. A
     fact sheet of an inventory that no drawing has by id is one with the only element of
-    its name and type, or of its name if that has no type. The values of an earlier
-    model take precedence; later ones fill empty fields. Inventories come last,
+    its name and type, or of its name if that has no type; with a fact sheet of a
+    drawing only if the inventory has no ids of the same register. The values of an
+    earlier model take precedence; later ones fill empty fields. Inventories come last,
     because drawings define the domains and their members, and inventories only
     describe. If an id is already taken, the name of the file is put before it. A
     relation with an end in no model is skipped.
@@ -89,16 +90,44 @@ def join_models(models: Sequence[EnterpriseModel]) -> EnterpriseModel:
     Returns:
         One model; the model itself if it is the only one and lacks nothing.
     """
+    distinct = _order_models(models)
+    return _add_all(distinct).build(distinct)
+
+
+def match_inventories(
+    models: Sequence[EnterpriseModel],
+) -> dict[str, tuple[ModelElement, ...]]:
+    """Return the drawn elements that each fact sheet of the inventories is one with.
+
+    Args:
+        models: Drawings, exchange files and inventories.
+
+    Returns:
+        The elements as their drawings state them, by id of the fact sheet; none for a
+        fact sheet that is not drawn.
+    """
+    return _add_all(_order_models(models)).drawn_of
+
+
+def _order_models(models: Sequence[EnterpriseModel]) -> list[EnterpriseModel]:
+    """Return each model once, inventories last."""
     ordered = sorted(models, key=lambda model: model.format == INVENTORY_FORMAT)
-    distinct = {model.model_dump_json(): model for model in ordered}.values()
+    return list({model.model_dump_json(): model for model in ordered}.values())
+
+
+def _add_all(models: Sequence[EnterpriseModel]) -> "_Joiner":
     joiner = _Joiner()
-    for model in distinct:
+    for model in models:
         joiner.add(model)
-    return joiner.build(list(distinct))
+    return joiner
 
 
 class _Joiner:
+    """Collects models; `drawn_of` is the result of `match_inventories`."""
+
     def __init__(self) -> None:
+        self.drawn_of: dict[str, tuple[ModelElement, ...]] = {}
+        self._drawn: dict[str, list[ModelElement]] = {}
         self._elements: dict[str, ModelElement] = {}
         self._of_fact_sheet: dict[str, list[str]] = {}
         self._relations: dict[str, ModelRelation] = {}
@@ -111,8 +140,10 @@ class _Joiner:
         sheets = {sheet: tuple(ids) for sheet, ids in self._of_fact_sheet.items()}
         before = dict(self._elements)
         twins = {e.id: self._twins(e, sheets, before) for e in model.elements}
-        if model.format == INVENTORY_FORMAT:
-            twins.update(_namesakes(model, twins, before.values()))
+        is_listed = model.format == INVENTORY_FORMAT
+        if is_listed:
+            drawn = [before[key] for key in self._drawn]
+            twins.update(_namesakes(model, twins, drawn))
         new_id: dict[str, str] = {}
         for element in model.elements:
             same = twins[element.id]
@@ -120,6 +151,11 @@ class _Joiner:
                 same[0] if same else self._free_id(element.id, self._elements, file)
             )
             self._elements.setdefault(new_id[element.id], element)
+            if not is_listed:
+                self._drawn.setdefault(new_id[element.id], []).append(element)
+            elif not self.drawn_of.get(element.id):
+                places = [d for key in same for d in self._drawn.get(key, ())]
+                self.drawn_of[element.id] = tuple(places)
         for relation in model.relations:
             key = self._free_id(relation.id, self._relations, file)
             self._relations[key] = relation
@@ -237,44 +273,96 @@ _INVENTORY_TYPES = {
     "capability": "businesscapability",
 }
 UNTYPED = frozenset({"", "shape"})  # types of what is drawn without one, in lower case
+DATA_TYPES = frozenset({"businessobject", "dataentity", "dataobject", "entity"})
+"""What models call a thing that data are kept about, in small letters only."""
 
 
 def _namesakes(
     model: EnterpriseModel,
     twins: Mapping[str, Sequence[str]],
-    drawn: Iterable[ModelElement],
+    drawn: Sequence[ModelElement],
 ) -> dict[str, Sequence[str]]:
-    """Return the drawn element of the name and the type of each fact sheet.
+    """Return the drawn elements of the name and the type of each fact sheet.
 
-    Only the one element of a name counts, and the one fact sheet of a name: others may
-    be different things. Elements with a fact sheet of their own are not considered.
-    One without a type counts if neither drawings nor inventory have a namesake.
+    Only the one element of a name in a file counts, and the one fact sheet of a name:
+    others may be different things. One without a type counts if neither drawings nor
+    inventory have a namesake. Where an inventory has ids of a drawing, its other ids
+    are other fact sheets than those drawn; where it has none, its ids are of another
+    register, or of none, and only names can join.
     """
-    by_name: dict[tuple[str, str], list[str]] = {}
-    drawn_names: Counter[str] = Counter()
-    for one in drawn:
-        drawn_names[_name_and_type(one)[0]] += one.role == "entity"
-        if one.role == "entity" and not one.fact_sheet_id:
-            by_name.setdefault(_name_and_type(one), []).append(one.id)
+    drawn_ids = {one.id for one in drawn}
+    has_drawn_ids = any(drawn_ids.intersection(keys) for keys in twins.values())
+    named_drawn = _DrawnNames(drawn)
     taken = {key for keys in twins.values() for key in keys}
     listed = Counter(_name_and_type(one) for one in model.elements)
     named = Counter(name for name, _ in listed.elements())
     joined: dict[str, Sequence[str]] = {}
     for one in model.elements:
         name, kind = key = _name_and_type(one)
-        same = by_name.get(key) if listed[key] == 1 and kind else None
-        if same is None and named[name] == drawn_names[name] == 1:
-            same = by_name.get((name, ""))
-        if same and len(same) == 1 and same[0] not in taken and not twins[one.id]:
-            joined[one.id] = tuple(same)
+        same = named_drawn.of_type(name, kind) if listed[key] == 1 and kind else []
+        if not same and named[name] == named_drawn.counts[name] == 1:
+            same = named_drawn.of_type(name, "")
+        if has_drawn_ids and _has_own_id(one):
+            same = [other for other in same if not other.fact_sheet_id]
+        ids = [other.id for other in same]
+        if _is_one_thing(same) and not taken.intersection(ids) and not twins[one.id]:
+            joined[one.id] = tuple(ids)
     return joined
 
 
+class _DrawnNames:
+    """Drawn elements by name and type; groups only where no entity has the name."""
+
+    def __init__(self, drawn: Iterable[ModelElement]) -> None:
+        self.counts: Counter[str] = Counter()  # entities of each name
+        self._entities: dict[tuple[str, str], list[ModelElement]] = {}
+        self._groups: dict[tuple[str, str], list[ModelElement]] = {}
+        for one in drawn:
+            key = _name_and_type(one)
+            if one.role == "entity":
+                self.counts[key[0]] += 1
+                self._entities.setdefault(key, []).append(one)
+            elif one.role != "note" and key[1]:
+                self._groups.setdefault(key, []).append(one)
+
+    def of_type(self, name: str, kind: str) -> list[ModelElement]:
+        """Return those of a name and a type, else of a type for the same."""
+        if same := self._entities.get((name, kind)):
+            return same
+        alike = sorted(DATA_TYPES - {kind}) if kind in DATA_TYPES else ()
+        for other in alike:
+            if same := self._entities.get((name, other)):
+                return same
+        return self._groups.get((name, kind), [])
+
+
+def _has_own_id(element: ModelElement) -> bool:
+    """Return whether the id of a fact sheet is more than its name."""
+    names = (element.name, f"{element.type}:{element.name}")
+    return element.fact_sheet_id not in names
+
+
+def _is_one_thing(elements: Sequence[ModelElement]) -> bool:
+    """Return whether elements are one: one in each file, or all of one fact sheet."""
+    sheets = {one.fact_sheet_id for one in elements}
+    files = [one.location.file for one in elements]
+    is_one_sheet = len(sheets) == 1 and "" not in sheets
+    return bool(elements) and (is_one_sheet or len(set(files)) == len(files))
+
+
 def _name_and_type(element: ModelElement) -> tuple[str, str]:
-    kind = "".join(filter(str.isalpha, element.type)).casefold()
+    return " ".join(element.name.split()).casefold(), kind_of(element.type)
+
+
+def kind_of(type_name: str) -> str:
+    """Return what a type is called in inventories, in small letters only.
+
+    Args:
+        type_name: The type as in the file; "" is returned if it says nothing.
+    """
+    kind = "".join(filter(str.isalpha, type_name)).casefold()
     kind = _INVENTORY_TYPES.get(kind, kind)
-    name = " ".join(element.name.split()).casefold()
-    return name, "" if kind in UNTYPED else kind
+    return "" if kind in UNTYPED else kind
 
 
 def _is_same(one: ModelElement, other: ModelElement) -> bool:
@@ -288,11 +376,15 @@ def _merge(one: ModelElement, other: ModelElement) -> ModelElement:
     empty = {key: getattr(other, key) for key in FILLED if not getattr(one, key)}
     if one.type.casefold() in UNTYPED and other.type:
         empty["type"] = other.type
+    added = [name for name in other.properties if name not in one.properties]
+    added += [name for name in ("level", "status") if empty.get(name)]
+    places = {name: other.stated_at.get(name, other.location) for name in added}
     return replace_fields(
         one,
         **empty,
         properties={**other.properties, **one.properties},
         occurrences=(*one.occurrences, other.location, *other.occurrences),
+        stated_at={**places, **one.stated_at},
     )
 
 

@@ -81,6 +81,10 @@ class ModelElement(Record):
     occurrences: tuple[ModelLocation, ...] = Field(
         default=(), description="where else it is drawn or listed"
     )
+    stated_at: dict[str, ModelLocation] = Field(
+        default_factory=dict,
+        description="where a property, level or status stands, if not at `location`",
+    )
 
 
 class RelationEnd(Record):

@@ -201,5 +201,6 @@ class GraphAnswer(Record):
     def proof(self) -> tuple[ElementRef | RelationRef, ...]:
         """Return the proof: relations, and elements that none of them names."""
         ends = {end for r in self.relations for end in (r.source_id, r.target_id)}
-        elements = {e.id: e for e in (*self.subjects, *self.elements)}
+        named = (*self.subjects, *self.elements)
+        elements = {(e.id, e.location): e for e in named}
         return (*self.relations, *(e for e in elements.values() if e.id not in ends))

@@ -39,6 +39,7 @@ from elt_llm_core.graph.question_words import (
     base_form,
 )
 from elt_llm_core.graph.verb_intents import NO_RELATION
+from elt_llm_core.records import replace_fields
 
 End = Literal["source", "target"]
 OTHER_END: dict[End, End] = {"source": "target", "target": "source"}
@@ -128,13 +129,21 @@ class LabelAttempt(Attempt):
         }
         if not values:
             return None
-        refs = [e for e in self._elements if any(key == e.id for key, _ in values)]
         stated = dict.fromkeys(
             f"The {name} of {self._name} is {value}."
             for (_, name), value in values.items()
         )
-        elements = map(ElementRef.of, refs)
-        return self._answer("property", " ".join(stated), elements=elements)
+        refs = []
+        for e in self._elements:
+            # The proof is the file that states the value, not each that has the name.
+            named = [name for key, name in values if key == e.id]
+            places = [e.stated_at.get(name, e.location) for name in named]
+            refs += [
+                replace_fields(ElementRef.of(e), location=place)
+                for place in dict.fromkeys(places)
+            ]
+        answer = self._answer("property", " ".join(stated), elements=refs)
+        return answer.model_copy(update={"subjects": tuple(refs)})
 
     def _by_label(self, ends: dict[str, End]) -> GraphAnswer | None:
         relations = self._relations(ends)

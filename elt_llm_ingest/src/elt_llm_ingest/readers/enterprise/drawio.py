@@ -4,6 +4,7 @@ drawio_cells (file to cells) -> canvas (cells with positions) -> domains and sha
 (roles of the shapes) and edges (relations) -> here, one model of all pages.
 """
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +29,7 @@ from elt_llm_ingest.readers.enterprise.drawio_cells import DrawioCell, diagrams
 from elt_llm_ingest.readers.enterprise.edges import EdgeEnd, EdgeReading, read_edge
 from elt_llm_ingest.readers.enterprise.shapes import PageShapes, Shape, read_shapes
 
-PARSER = "drawio 4"
+PARSER = "drawio 5"
 FORMAT = "drawio"
 DOCUMENTATION = ("documentation", "description", "tooltip")
 TYPE_NAMES = ("relationType", "relationshipType")
@@ -36,9 +37,36 @@ OWN_ATTRIBUTES = frozenset(
     {
         "id", "label", "value", "type", "factSheetType", "factSheetId", "placeholders",
         "parent", "style", "vertex", "edge", "source", "target", "connectable",
-        "collapsed", "visible", "as", *DOCUMENTATION, *TYPE_NAMES,
+        "visible", "as", *DOCUMENTATION, *TYPE_NAMES,
     }
 )  # fmt: skip
+# How a shape looks or behaves on the canvas, which says nothing of the thing: in small
+# letters without separators, since tools write "autoSize", "autosize" and "auto-size".
+# "shape", "width", "editable" and other words that can describe a thing are not here,
+# although they are also keys of styles.
+# LeanIX, of a fact sheet on a diagram: its size, its layout, its folding.
+_LEANIX_LAYOUT = """
+autosize autolayout layouttype collapsed collapsible expanded lxsettings lxxmlversion
+"""
+# diagrams.net, of the objects around cells.
+_DIAGRAMS_LAYOUT = "placeholder backgroundimage treefolding treemoving"
+# The keys of mxGraph's styles, where a tool repeats them as attributes.
+_STYLE_KEYS = """
+absolutearcsize arcsize autoheight autowidth bendable childlayout cloneable dashed
+dashpattern edgestyle endarrow endfill endsize entryx entryy exitx exity fillcolor
+fillopacity flexheight flexwidth fliph flipv foldable fontcolor fontfamily fontsize
+fontstyle gradientcolor gradientdirection horizontalstack imagealign imagebackground
+imageborder imageheight imageverticalalign imagewidth indicatorshape jettysize
+labelbackgroundcolor labelbordercolor labelheight labelposition labelwidth linecolor
+linestyle movablelabel noedgestyle nolabel orthogonalloop parentpadding
+perimeterspacing pointerevents recursiveresize resizable resizeheight resizelast
+resizeparent resizewidth rotatable rounded routingcenterx routingcentery
+separatorcolor sourceport stackborder stackfill stackspacing startarrow startfill
+startsize strokecolor strokeopacity strokewidth swimlanefillcolor swimlaneline
+targetport textcolor textdirection textopacity verticalalign verticallabelposition
+whitespace zindex zorder
+"""
+PRESENTATION = frozenset(f"{_LEANIX_LAYOUT} {_DIAGRAMS_LAYOUT} {_STYLE_KEYS}".split())
 
 
 def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # noqa: ARG001
@@ -300,5 +328,9 @@ def _properties(cell: DrawioCell) -> dict[str, str]:
     return {
         key: value
         for key, value in sorted(cell.attributes.items())
-        if key not in OWN_ATTRIBUTES and value
+        if key not in OWN_ATTRIBUTES and value and not _is_presentation(key)
     }
+
+
+def _is_presentation(key: str) -> bool:
+    return re.sub(r"[\W_]", "", key).casefold() in PRESENTATION

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from elt_llm_query.analysis.lexicon import STOP_WORDS
 from elt_llm_query.analysis.question import Form, QuestionAnalysis
 from elt_llm_query.analysis.read_sentence import Sentence, read
 from elt_llm_query.analysis.stems import stem
@@ -21,8 +22,16 @@ from elt_llm_query.synthesizers.extractive.relation_lines import (
     states_relation,
 )
 
-_LABELLED = re.compile(r"(?P<label>[A-Z][^:.\n]{0,40}): (?P<value>\S.*)")
+# A label is a heading or the key of an attribute: "autoSize", "business owner".
+_LABELLED = re.compile(
+    r"(?P<label>[A-Z][^:.\n]{0,40}|[^\W\d_A-Z][^\s:.]{0,40}(?: [^\s:.]{1,20}){0,2})"
+    r": (?P<value>\S.*)"
+)
 _DESCRIPTION = frozenset(map(stem, ["describe", "description", "definition", "define"]))
+# The labels whose value says what a thing is; every other value is one thing about it.
+_MEANING = _DESCRIPTION | frozenset(
+    map(stem, ["documentation", "explanation", "meaning", "purpose"])
+)
 _RELATED = frozenset(map(stem, ["related", "connected", "linked"]))
 _RELATIONS = _RELATED | frozenset(map(stem, ["relationship", "connection", "link"]))
 
@@ -83,7 +92,11 @@ def pick_line(
     if line:
         return _pick_value(question, text, name, line)
     if question.form is Form.DEFINITION or _DESCRIPTION & asked.keys():
-        described = [x for x in rest if not x.label and x not in relations]
+        described = [
+            x
+            for x in rest
+            if x not in relations and (not x.label or read(x.label).stems & _MEANING)
+        ]
         labelled = [x for x in rest if x.label]
         return _pick_description(question, text, name, described or labelled)
     return _pick_statement(question, text, (name, *rest), ends)
@@ -176,10 +189,11 @@ def _pick_description(
 
     A domain or a type is no meaning.
     """
-    if not lines or (lines[0].label and question.form is Form.DEFINITION):
+    means = lines and (not lines[0].label or read(lines[0].label).stems & _MEANING)
+    if not lines or (not means and question.form is Form.DEFINITION):
         return None
     fit = DESCRIBED if _is_named(question, name.value) else 0.5
-    if lines[0].label:
+    if not means:
         fit = 0.0
     return _pick(text, name, lines[0], fit)
 
@@ -213,6 +227,8 @@ def _read_lines(text: str) -> tuple[SheetLine, ...]:
         written = line[0].rstrip()
         labelled = _LABELLED.fullmatch(written) if lines else None
         label, value = labelled.groups() if labelled else ("", written)
+        if label.split(" ")[0] in STOP_WORDS:  # a sentence: "a person who: ..."
+            label, value = "", written
         lines.append(SheetLine(line.start(), line.start() + len(written), label, value))
     return tuple(lines) or (SheetLine(0, len(text), "", text),)
 
