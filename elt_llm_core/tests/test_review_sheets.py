@@ -141,6 +141,7 @@ def test_a_conflict_is_told_and_loses_neither_text(store, sheet, edit) -> None:
     assert (one.status, one.merge.fields["definition"]) == ("approved", "Bob's")
     assert one.merge.fields["synonyms"] == "Tenancy"
     assert one.decision.offered == {"status": "rejected", "definition": "Ann's"}
+    assert (one.decision.reviewer, one.decision.recorded_by) == ("bob", "ann")
     assert one.conflicts == ("definition", "status")
     again = import_sheet(store, sheet, "ann")
     assert (again.items_changed, item(store).revision) == (0, one.revision)

@@ -155,6 +155,36 @@ def test_a_decision_moves_with_its_term_to_a_renamed_document(store: Store) -> N
     assert [i.label for i in store.reviews.items(PRODUCT)] == ["Lease", "Rent"]
 
 
+def test_a_moved_decision_keeps_its_reviewer_its_time_and_its_history(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = "elt_llm_core.store.database.review_rows"
+    times = iter(f"2026-01-0{day}T00:00:00Z" for day in range(1, 9))
+    monkeypatch.setattr(f"{rows}.utc_now", lambda: next(times))
+    decided(store, "Lease", "approved", by="carla")
+    once = proposal("Lease", "a right to a ground", document="b.pdf")
+    sync(store, once, RENT)
+    twice = proposal("Lease", "otherwise", document="c.pdf")
+    sync(store, twice, RENT)
+    last = store.reviews.item(PRODUCT, twice.item_id).decision
+    assert (last.status, last.action) == ("reopened", "reopened")
+    assert (last.reviewer, last.at) == ("carla", "2026-01-01T00:00:00Z")
+    assert last.recorded_at == "2026-01-03T00:00:00Z"
+    history = store.reviews.history(PRODUCT, twice.item_id)
+    assert [(d.action, d.item_id) for d in history] == [
+        ("set", id_of("Lease")),
+        ("moved", once.item_id),
+        ("moved", twice.item_id),
+        ("reopened", twice.item_id),
+    ]
+    for old in (id_of("Lease"), once.item_id[:8]):
+        assert store.reviews.successor(PRODUCT, old) == twice.item_id
+    assert store.reviews.successor(PRODUCT, twice.item_id) == ""
+    decided_again = ReviewChange(item_id=twice.item_id, status=ReviewStatus.APPROVED)
+    (one,) = store.reviews.change(PRODUCT, [decided_again], "dana")
+    assert (one.decision.reviewer, one.decision.recorded_at) == ("dana", "")
+
+
 def test_a_renamed_document_with_another_text_moves_and_reopens(store: Store) -> None:
     decided(store, "Lease", "approved")
     renamed = proposal("Lease", "otherwise", document="b.pdf")

@@ -58,6 +58,7 @@ from elt_llm_consumer.product import (
 )
 from elt_llm_consumer.product_job import ProductJob
 from elt_llm_consumer.reviewed import ReviewedRow, review_rows
+from elt_llm_consumer.table_fields import RowFields, TableFields
 from elt_llm_consumer.treatment.treatment_index import (
     AMBIGUOUS,
     Treatment,
@@ -311,6 +312,15 @@ class Cataloguer:
         return self._index.mentions
 
     @cached_property
+    def _tables(self) -> TableFields:
+        if self.scope.skip_handbook:
+            return TableFields((), (), ())
+        names = [entity.name for entity in self._whole.entities]
+        terms = [entry.term for entry in self.entries]
+        aliases = [alias for name in names for alias in self._mentions.names(name)[1:]]
+        return TableFields(self.handbook.tables(), names, [*terms, *aliases])
+
+    @cached_property
     def _relations(self) -> EntityRelations:
         entities = () if self.scope.skip_handbook else self._whole.entities
         names = [one.name for one in entities if self._index.of(one).is_covered]
@@ -336,6 +346,7 @@ class Cataloguer:
         elif is_forced:
             term, confidence = entity.name, "medium"
         fields, evidence = self._context(entity.name, mapped, is_meant=both)
+        is_open = both and self._rows(entity.name).has_conflict
         fields |= self._static.get(normalise(entity.name), {})
         return {
             "fact_sheet_id": entity.fact_sheet_id,
@@ -347,7 +358,9 @@ class Cataloguer:
             "handbook_term": term,
             "mapping_confidence": confidence,
             "mapping_rationale": self._rationale(entity, match, treatment),
-            "review_status": _needs_review(match, treatment),
+            "review_status": NEEDS_CLARIFICATION
+            if is_open
+            else _needs_review(match, treatment),
             **ReviewedRow().model_dump(mode="json"),
             "relationships": []
             if self.scope.skip_relationships
@@ -447,9 +460,18 @@ class Cataloguer:
         )
         _drop_definition_from_context(evidence)
         fields = {field: as_text(evidence[field]) for field in FIELDS}
+        rows = self._rows(name) if is_meant else RowFields({}, {})
+        for field in rows.fields:
+            evidence[field][:0] = map(self.handbook.quote_row, rows.rows[field])
+            sentences = [fields[field]] if fields[field] else []
+            fields[field] = "\n".join([*rows.lines(field), *sentences])
         if not any(evidence.values()):
             evidence["mention"] = first_mention(mentions, self.handbook, self._mentions)
         return fields, evidence
+
+    def _rows(self, name: str) -> RowFields:
+        """Return what tables say of an entity or a term."""
+        return self._tables.of(self._mentions.names(name))
 
 
 def _defines(entry: GlossaryEntry, match: Match | None, name: str) -> bool:

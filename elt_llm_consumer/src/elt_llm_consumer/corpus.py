@@ -1,7 +1,7 @@
 """The handbook as products use it: documents, passages, definitions and evidence."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import Protocol
 
@@ -17,12 +17,15 @@ from elt_llm_consumer.definitions.definition_scorer import load_scorer
 from elt_llm_consumer.definitions.undefined import UndefinedTerm, undefined_terms
 from elt_llm_consumer.definitions.worded_definitions import add_worded
 from elt_llm_consumer.stored_definitions import stored_definitions
+from elt_llm_consumer.table_fields import RowQuote
 from elt_llm_core.errors import UsageError
 from elt_llm_core.identifiers import digest
 from elt_llm_core.provenance import boxes_of_span, read
 from elt_llm_core.records import Record
 from elt_llm_core.results import Box
 from elt_llm_core.store import DocumentRow, Store
+from elt_llm_core.store.stored_tables import stored_tables
+from elt_llm_core.tables import Relation
 from elt_llm_query.grounding.quote_match import check_quote
 
 MODEL_KINDS = frozenset({"fact_sheet", "relationship"})
@@ -62,6 +65,17 @@ class Evidence(Record):
     start: int
     end: int
     support: str
+
+
+class RowEvidence(Evidence):
+    """A row of a table, with the table's title and the cells that fill the field.
+
+    `cells` are values by their headers; empty for a row above of which a cell is
+    repeated.
+    """
+
+    table: str
+    cells: dict[str, str]
 
 
 class GlossaryEntry(Record):
@@ -260,6 +274,29 @@ class Handbook:
                 )
             )
         return quotes
+
+    def tables(self) -> Iterator[Relation]:
+        """Return the tables of every document, in order."""
+        for name in self.collections:
+            yield from stored_tables(self.store, name)
+
+    def quote_row(self, row: RowQuote) -> RowEvidence:
+        """Return a row of a table as evidence."""
+        passage = self.passage_at(row.document_id, row.start)
+        text = self.text(row.document_id)
+        quote = text[row.start : row.end]
+        return RowEvidence(
+            node_id=passage.node_id if passage else "",
+            document=row.document,
+            section=row.section,
+            page=row.page,
+            quote=quote,
+            start=row.start,
+            end=row.end,
+            support=check_quote(quote, text).support.value,
+            table=row.table,
+            cells=dict(row.cells),
+        )
 
 
 def quote_passage(passage: HandbookPassage, start: int, end: int) -> Evidence:

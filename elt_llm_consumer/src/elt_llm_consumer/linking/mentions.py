@@ -121,12 +121,15 @@ class MentionIndex:
     def of(self, name: str) -> list[EntityMention]:
         """Return mentions of a name and of its aliases, in text order."""
         mentions = list(self._mentions.get(fold(name), []))
-        for alias in variants(name, self._aliases):
-            if self._differ(fold(name), fold(alias)):
-                continue
+        for alias in self.names(name)[1:]:
             by_alias = self._mentions.get(fold(alias), [])
             mentions += [mention._replace(alias=alias) for mention in by_alias]
         return sorted(mentions)
+
+    def names(self, name: str) -> list[str]:
+        """Return a name and its aliases that mean the same in these passages."""
+        others = variants(name, self._aliases)
+        return [name, *(o for o in others if not self._differ(fold(name), fold(o)))]
 
     def _differ(self, name: str, alias: str) -> bool:
         """Return whether two folded names mean different things in these passages."""

@@ -297,7 +297,7 @@ def _product(ctx: CommandContext, name: str) -> str:
 
 
 def _item(ctx: CommandContext, product: str, key: str) -> "ReviewItem":
-    """Return the item by id, id prefix or name.
+    """Return the item by id, id prefix or name, or by an id that it had before.
 
     Raises UnknownItemError, or UsageError for an ambiguous key.
     """
@@ -311,6 +311,9 @@ def _item(ctx: CommandContext, product: str, key: str) -> "ReviewItem":
         if item.label.casefold() == key.casefold()
         or (len(key) >= SHORTEST_ID and item.item_id.startswith(key))
     ]
+    if not near and len(key) >= SHORTEST_ID:
+        moved = ctx.store.reviews.successor(product, key)
+        near = [item for item in items if item.item_id == moved]
     if not near:
         raise UnknownItemError(product, key)
     if len(near) > 1:
@@ -464,12 +467,14 @@ def _other_texts(item: "ReviewItem", name: str, text: str) -> list[str]:
 def _decision_line(one: "Decision") -> str:
     edited = ", ".join(f"{k}={v!r}" for k, v in one.edited.items())
     parts = [
-        one.at,
+        one.recorded_at or one.at,
         one.item_id,
         f"revision {one.revision}",
         one.action.value,
         one.status.value,
         f"by {one.reviewer}" if one.reviewer else "",
+        f"decided {one.at}" if one.recorded_at and one.reviewer else "",
+        f"imported by {one.recorded_by}" if one.recorded_by else "",
         one.label,
         edited,
         f"notes {one.notes!r}" if one.notes else "",

@@ -6,6 +6,7 @@ from typing import Any
 from elt_llm_core.errors import UnknownItemError, UsageError
 from elt_llm_core.reviews.review_records import (
     SETTABLE,
+    STATUS,
     Decision,
     Proposal,
     ReviewAction,
@@ -59,6 +60,8 @@ def decide(
         "notes": before.notes if change.notes is None else change.notes,
         "seen": _evidence_now(item),
         "offered": before.offered if not offered else dict(offered),
+        "recorded_by": "",
+        "recorded_at": "",
     }
     if change.status is not None:
         changes |= {
@@ -69,7 +72,26 @@ def decide(
             "offered": dict(offered or {}),
         }
     made = before.model_copy(update=changes)
-    return None if is_same(before, made) else made
+    if is_same(before, made):
+        return None
+    return _keep_decision(before, made) if offered else made
+
+
+def _keep_decision(before: Decision, made: Decision) -> Decision:
+    """Return a revision with the earlier reviewer if an import left the status.
+
+    Its sheet offers another status, or has nothing but texts in conflict.
+    """
+    offers_only = is_same(before, made.model_copy(update={"offered": before.offered}))
+    if not before.reviewer or not (offers_only or STATUS in made.offered):
+        return made
+    changes = {
+        "reviewer": before.reviewer,
+        "at": before.at,
+        "recorded_by": made.reviewer,
+        "recorded_at": made.at,
+    }
+    return made.model_copy(update=changes)
 
 
 def reopen(decision: Decision | None, proposal: Proposal, now: str) -> Decision | None:
@@ -96,7 +118,8 @@ def reopen(decision: Decision | None, proposal: Proposal, now: str) -> Decision 
         "revision": decision.revision + 1,
         "action": action,
         "status": status,
-        "at": now,
+        "recorded_by": "",
+        "recorded_at": now,
         "seen": proposal.evidence,
         "status_before": before,
     }
@@ -131,6 +154,8 @@ def undo(
         "action": ReviewAction.UNDONE,
         "reviewer": reviewer,
         "at": now,
+        "recorded_by": "",
+        "recorded_at": "",
     }
     return back.model_copy(update=changes)
 

@@ -92,6 +92,14 @@ class Decision(Record):
     )
     offered: dict[str, str] = Field(default_factory=dict)
     moved_from: str = Field(default="", description="its previous id")
+    recorded_by: str = Field(
+        default="",
+        description="who recorded the revision, if that left the decision as it was",
+    )
+    recorded_at: str = Field(
+        default="",
+        description="time of such a revision: of a run or of an import; else empty",
+    )
 
 
 class ReviewChange(Record):

@@ -16,12 +16,12 @@ def successors(
 
     An item without a decision takes over that of a missing item with the same label:
     first if the evidence is the same too, then if both are the only ones left with that
-    label. Other decisions keep their id.
+    label. Other decisions keep their id. Reviewer and time stay those of the decision.
 
     Args:
         proposals: The present generated items.
         decisions: The newest decision by item id; not changed.
-        now: The time of the revisions.
+        now: The time at which the revisions are recorded.
     """
     ids = {proposal.item_id for proposal in proposals}
     moved = {decision.moved_from for decision in decisions.values()}
@@ -35,7 +35,8 @@ def successors(
                 "revision": 1,
                 "label": proposal.label,
                 "action": ReviewAction.MOVED,
-                "at": now,
+                "recorded_by": "",
+                "recorded_at": now,
                 "moved_from": decision.item_id,
             }
             made.append(decision.model_copy(update=changes))

@@ -105,13 +105,31 @@ class Reviews:
             return _one(self._database.rows, product, item_id)
 
     def history(self, product: str, item_id: str = "") -> list[Decision]:
-        """Return every decision of a product, or of one item, the oldest first."""
+        """Return every decision of a product, or of one item, the oldest first.
+
+        Those of an item begin with the decisions of the one that it took over.
+        """
         rows = self._database.rows(
             "select content from review where product = ? and (? = '' or item_id = ?) "
             "order by num",
             (product, item_id, item_id),
         )
-        return [Decision.model_validate_json(row[0]) for row in rows]
+        made = [Decision.model_validate_json(row[0]) for row in rows]
+        former = made[0].moved_from if item_id and made else ""
+        return [*self.history(product, former), *made] if former else made
+
+    def successor(self, product: str, key: str) -> str:
+        """Return the id of the item that took over a decision; empty if none did.
+
+        Args:
+            product: The name of the product.
+            key: The earlier id, or its beginning.
+        """
+        moves = {d.moved_from: d.item_id for d in self.history(product) if d.moved_from}
+        ends = {moves[old] for old in moves if old.startswith(key)}
+        while any(one in moves for one in ends):
+            ends = {moves.get(one, one) for one in ends}
+        return ends.pop() if len(ends) == 1 else ""
 
     def change(
         self, product: str, changes: Sequence[ReviewChange], reviewer: str

@@ -84,8 +84,10 @@ export class ItemView {
     const reasons = REASONS.map((name) => [name, item.row[name]]).filter(([, value]) => value?.length)
       .map(([name, value]) => h("li", {}, h("span", { class: "dim" }, `${word(name)}: `), Array.isArray(value) ? value.join("; ") : value));
     const relations = (item.row.relationships || []).map((one) => h("tr", {}, [one.target_entity, one.relationship_type, one.cardinality].map((text) => h("td", {}, text || ""))));
+    const time = (at) => at.replace("T", " ").replace("Z", "");
     const history = item.history.toReversed().map((one) => h("li", { class: "small" },
-      `${one.at.replace("T", " ").replace("Z", "")} · ${one.reviewer || "a run"} · ${STATUSES[one.status].word} (${word(one.action).toLowerCase()})`));
+      `${time(one.recorded_at || one.at)} · ${one.recorded_by || (one.recorded_at ? "" : one.reviewer) || "a run"} · ${STATUSES[one.status].word} (${word(one.action).toLowerCase()})`
+      + (one.recorded_at && one.reviewer ? `, decided by ${one.reviewer} ${time(one.at)}` : "")));
     fill(this.more,
       this.twins.length ? this.section("Other definitions", h("div", { class: "sides" }, this.twins.map((row) => h("div", { class: "card stack" },
         h("h3", {}, `${row.document} ${row.page && `page ${row.page}`}`), h("p", { class: "verbatim" }, row.fields.definition || ""), badge(STATUSES[row.status]), button("Go there", () => this.onopen(row)))))) : "",
