@@ -403,3 +403,31 @@ def test_a_conversation_that_a_program_keeps_is_understood(library: Open) -> Non
     back = opened.reply("Where does it grow?", [(OAK, "I do not know.")])
     assert back.status is Status.INSUFFICIENT
     assert '"it" stands for' in back.answer
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How long is the invoice kept?",
+        "How often are the smoke alarms tested?",
+        "When is the membership fee payable?",
+        "Where is the minute book stored?",
+        "When is the north gate open?",
+    ],
+)
+def test_a_noun_with_what_is_asked_of_it_refers_to_nothing(question):
+    assert find_dependence(question).kind is Pointer.NONE
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How long is the power cable?",
+        "How wide is the flower bed?",
+        "When is the annual meeting?",
+        "How high is the entry fee?",
+        "What is the amount payable?",
+    ],
+)
+def test_a_bare_noun_phrase_still_does(question):
+    assert find_dependence(question).kind is Pointer.BARE_NOUN

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from elt_llm_query.analysis.lexicon import STOP_WORDS
+from elt_llm_query.analysis.lexicon import IRREGULAR, STOP_WORDS
 from elt_llm_query.analysis.noun_phrases import (
     AUX,
     DETERMINER,
@@ -108,6 +108,31 @@ _BARE_NOUN = (
     ),
     re.compile(rf"^\W*(?P<whole>any\s+(?P<noun>{NOUNS}))\W*$", re.IGNORECASE),
     re.compile(rf"^\W*(?P<whole>the\s+(?P<noun>{NOUNS}))\W*$", re.IGNORECASE),
+)
+
+# "How long is the map kept?": what is asked of the noun follows it, and nothing is
+# missing. After "what is the", a last word such as "payable" may still be of a noun.
+_ASKED_OF = re.compile(r"^\W*(?:(?:and|but|so)\s+)?(?:how|when|where)\b", re.IGNORECASE)
+_PARTICIPLE = re.compile(
+    r"[a-z]{2,}(?<!e)(?<!e)ed|[a-z]{3,}(?:able|ible)|[a-z-]{3,}(?:ful|less|ous)"
+)
+_NOUNS_LIKE_PARTICIPLES = frozenset(
+    words(
+        "bed shed sled table cable variable vegetable timetable stable syllable "
+        "constable crucible receivable mouthful handful spoonful armful"
+    )
+)
+_ADJECTIVES = frozenset(
+    words(
+        "open closed shut due free full empty complete ready valid void active final "
+        "legal binding effective available necessary live online offline absent"
+    )
+)
+_PARTICIPLES = frozenset(IRREGULAR) - frozenset(
+    words(
+        "found saw left felt led lay bore lent meant wound ground lost fed rose came "
+        "began did went gave took wrote drove ran sang sank drank fell flew froze grew"
+    )
 )
 
 
@@ -274,6 +299,8 @@ def _find_bare_noun(question: str) -> Dependence:
     for text, shift in ((question, 0), (question[offset:], offset)):
         for pattern in _BARE_NOUN:
             match = pattern.match(text)
+            if match and _has_predicate(text, match):
+                continue
             if match and match["noun"] == match["noun"].lower():
                 start, end = match.span("whole")
                 return Dependence(
@@ -286,6 +313,21 @@ def _find_bare_noun(question: str) -> Dependence:
                     elliptic=not text[:start].strip(),
                 )
     return INDEPENDENT
+
+
+def _has_predicate(question: str, match: re.Match[str]) -> bool:
+    """Return whether a noun phrase ends with what is asked of its noun.
+
+    "How long is the map kept", "when is the fee due"; a participle is no noun, and one
+    before a noun ("the lost card") is not the last word.
+    """
+    *noun, last = words(match["noun"].lower())
+    if not noun or not _ASKED_OF.match(question):
+        return False
+    if last in _ADJECTIVES or last in _PARTICIPLES:
+        return True
+    plain = last in _NOUNS_LIKE_PARTICIPLES or last.endswith("eed")
+    return not plain and _PARTICIPLE.fullmatch(last) is not None
 
 
 def _as_question(text: str) -> str:

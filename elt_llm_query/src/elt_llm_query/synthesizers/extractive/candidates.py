@@ -47,8 +47,11 @@ from elt_llm_query.synthesizers.extractive.fact_sheet import (
 )
 
 _NUMBERED = re.compile(r"\W*\d[\d.]*\W*\s[A-Z]")
+# "Table 2: Fees", or "Table 2 Fees" without a mark; "Table 2 shows the fees" is none.
 _CAPTION = re.compile(
-    r"(?:Table|Figure)\s+\w[\w.]{0,7}\s*[:.\u2013-]\s.*[^.!?]", re.DOTALL
+    r"(?:(?:Table|Figure)\s+\w[\w.]{0,7}\s*[:.\u2013-]\s"
+    r"|(?:Table|Figure|Chart|Exhibit)\s+\d[\w.]{0,7}\s+[A-Z]).*[^.!?]",
+    re.DOTALL,
 )
 _LONGEST_TITLE = 8  # words
 _TITLE_WORD = 4  # letters; titles capitalise words of this length

@@ -408,6 +408,17 @@ _HOUR = re.compile(
     re.IGNORECASE,
 )
 
+_UNITS_OF_TIME = frozenset(map(stem, TIME_UNITS))
+_MONTHS = "|".join(sorted(MONTHS))
+# "At seven", "1 June 2025", "since 2019": times, which count no things.
+_TIMES = re.compile(
+    rf"\bat\s+(?:[01]?\d|2[0-4]|{_SPELT})\b(?=\W*(?:$|(?:{_FORMS})\b))"
+    rf"|\b\d{{1,2}}(?:st|nd|rd|th)?\s+(?:{_MONTHS})\b(?:,?\s+\d{{4}}\b)?"
+    rf"|\b(?:{_MONTHS})\s+\d{{1,2}}\b(?:,?\s+\d{{4}}\b)?"
+    r"|\b(?:in|since|until|before|after|from|of)\s+(?:19|20)\d\d\b",
+    re.IGNORECASE,
+)
+
 
 def form_fit(question: QuestionAnalysis, text: str) -> float:
     """Return how well a text has the requested form.
@@ -435,6 +446,8 @@ def form_fit(question: QuestionAnalysis, text: str) -> float:
 def _number_fit(question: QuestionAnalysis, text: str) -> float:
     """Return how well a number answers how many or how long."""
     text = _NO_COUNT.sub(" ", text)
+    if question.counted and not question.counted & _UNITS_OF_TIME:
+        text = _TIMES.sub(" ", _CLOCK.sub(" ", text))
     asked, sentence = question.read.numbers, read(text)
     if not sentence.numbers - asked:
         return 0.0

@@ -233,13 +233,10 @@ def keep_proven(
 def is_unsure(scored: ScoredCandidate, limits: EvidenceLimits) -> bool:
     """Return whether a chosen candidate may answer another question.
 
-    A definition by its form, and a row with enough evidence, are certain.
+    A definition by its form is certain; a row of a table is so only by its probability,
+    however many words of the question it has.
     """
-    if (
-        scored.sure is None
-        or scored.plain
-        or _is_proven(scored, limits, answered=False)
-    ):
+    if scored.sure is None or scored.plain:
         return False
     return scored.sure < (limits.certain_lacking if scored.lacking else limits.certain)
 

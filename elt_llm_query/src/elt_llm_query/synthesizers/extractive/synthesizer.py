@@ -109,6 +109,11 @@ from elt_llm_query.synthesizers.extractive.restrictions import (
     prefer_unrestricted,
 )
 from elt_llm_query.synthesizers.extractive.rival_answers import find_rivals
+from elt_llm_query.synthesizers.extractive.row_keys import (
+    drop_examples,
+    drop_nameless,
+    drop_rows_of_others,
+)
 from elt_llm_query.synthesizers.extractive.scorer import kind_of, load_scorer
 from elt_llm_query.synthesizers.extractive.single_rows import (
     drop_single_rows,
@@ -434,6 +439,9 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         candidates = drop_opposed(candidates)
         candidates, unnamed = split_unnamed_rows(question, candidates, passages)
         candidates = drop_single_rows(question, candidates, passages)
+        candidates = drop_rows_of_others(question, candidates, passages)
+        candidates = drop_examples(question, candidates, passages)
+        candidates = drop_nameless(question, candidates, passages)
         candidates = keep_unnamed_tables(question, candidates, passages)
         candidates = drop_bare_leads(candidates, passages)
         candidates = drop_fragments(candidates, passages)

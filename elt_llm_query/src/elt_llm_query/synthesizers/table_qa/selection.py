@@ -176,7 +176,12 @@ class _SelectionPlanner:
         return noun
 
     def _column_of(self, stems: Sequence[str]) -> int | None:
-        """Return the column, other than the labels, of which this is the header."""
+        """Return the column, other than the labels, of which this is the header.
+
+        No noun is the header of none, also where a header has only stop words ("Then").
+        """
+        if not stems:
+            return None
         columns = [
             c
             for c in self._after_identifiers()

@@ -18,6 +18,7 @@ from elt_llm_core import provenance
 from elt_llm_core.store import Collection
 from elt_llm_core.tables import Field, Kind, Relation
 from elt_llm_query.analysis.lexicon import STOP_WORDS
+from elt_llm_query.analysis.person_names import asked_role
 from elt_llm_query.analysis.question import analyse
 from elt_llm_query.analysis.stems import stem, words
 from elt_llm_query.analysis.superlatives import rephrase
@@ -213,6 +214,8 @@ def _has_rows(hit: NodeWithScore) -> bool:
 
 def _plan(question: str, relation: Relation) -> Plan | None:
     """Return how a table answers: by its columns alone, or by a selection of rows."""
+    if asked_role(question):
+        return None  # a cell with the role itself is no name
     text, dated, costly = rephrase(question)
     asked = analyse(text).table or parse_bare_cell(text)
     planned = plan_table(asked, relation) if asked else None

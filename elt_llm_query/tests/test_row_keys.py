@@ -1,0 +1,90 @@
+"""A row answers only about its own key, and no caption, example or role answers."""
+
+import pytest
+
+from elt_llm_core.config.sections import RagConfig
+from elt_llm_core.results import Status
+from elt_llm_query import Library
+from elt_llm_query.analysis.person_names import asked_role, names_holder
+
+CLINIC = """\
+# Clinic handbook
+
+## 1 Files
+
+Table 1 Owners and clerks by file
+
+| File | Owner in the house | Clerk | System |
+|---|---|---|---|
+| Patient | Medical Director | Ward Clerk | MediDok |
+| Ward | Head of Nursing | Bed Desk | PlanIt |
+| Hygiene report | Hygiene Officer | Lab Desk | LabIt |
+| Staff report | Personnel Director | Pay Desk | PayIt |
+
+## 2 Colours
+
+Table 2 Colours of the files
+
+| File | Colour | Locked |
+|---|---|---|
+| Patient | Red | Yes |
+| Ward | Blue | No |
+| Hygiene report | Green | No |
+| Staff report | Red | Yes |
+
+## 3 Disposal
+
+Table 3 Disposal of files
+
+| File | Held for | Then |
+|---|---|---|
+| Patient | 30 years | Archive |
+| Ward | 2 years | Delete |
+| Hygiene report | 8 years | Delete |
+| Staff report | 6 years | Delete |
+
+## 4 Rooms
+
+Example: two Model K beds and a chair fit into room 4. Beds are made at seven.
+
+Table 4 Beds in the wards at 1 June 2025
+
+The treasurer of the society of friends is Ida Moll.
+"""
+QUESTIONS = (
+    # (question, words that the answer must have, or None for a refusal)
+    ("Who owns the Ward file?", "Head of Nursing"),
+    ("Who is the Hygiene Officer by name?", None),
+    ("What is the name of the Head of Nursing?", None),
+    ("Who is the treasurer by name?", "Ida Moll"),
+    ("How many staff reports can a patient have?", None),
+    ("How many Model K beds are there?", None),
+    ("How many beds are in the wards?", None),
+    ("How long is an accident report held?", None),
+    ("How long is a hygiene report held?", "8 years"),
+)
+
+
+@pytest.fixture(scope="module")
+def library(world, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("row_keys")
+    (folder / "clinic.md").write_text(CLINIC, encoding="utf-8")
+    with Library(folder / "data", config=RagConfig(), models=world.models) as made:
+        made.add([folder / "clinic.md"], collection="texts")
+        yield made
+
+
+@pytest.mark.parametrize(("question", "words"), QUESTIONS)
+def test_only_the_row_of_the_asked_thing_answers(library, question, words):
+    result = library.ask(question)
+    if words is None:
+        assert result.status is Status.INSUFFICIENT, result.answer
+    else:
+        assert words in result.answer
+
+
+def test_a_role_beside_a_role_is_no_name() -> None:
+    assert asked_role("Who is the head of archives by name?") == "head of archives"
+    assert not asked_role("What is the name of the river?")
+    assert not names_holder("Head of Archives, with the Pay Desk", "head of archives")
+    assert names_holder("Dr Ada Quist, head of archives, decides.", "head of archives")
