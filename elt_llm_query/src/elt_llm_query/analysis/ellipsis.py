@@ -144,10 +144,14 @@ class Phrase:
 
 @dataclass(frozen=True)
 class FollowUpReading:
-    """One reading of a follow-up: the whole question, and its subject."""
+    """One reading of a follow-up: the whole question, and its subject.
+
+    `replaced` is the phrase of the question before that the subject replaces.
+    """
 
     question: str
     subject: str
+    replaced: str = ""
 
 
 def find_named(message: str) -> Phrase | None:
@@ -322,7 +326,7 @@ def _fill(question: str, slot: Phrase, text: str, named: Phrase) -> FollowUpRead
         text = f"{'an' if text[:1].lower() in 'aeiou' else 'a'} {text}"
     subject = _DETERMINER.sub("", text, count=1)
     whole = f"{question[:start]}{text}{question[slot.end :]}"
-    return FollowUpReading(f"{whole[:1].upper()}{whole[1:]}", subject)
+    return FollowUpReading(f"{whole[:1].upper()}{whole[1:]}", subject, slot.text)
 
 
 def _in_number(named: Phrase, slot: Phrase) -> Fit:

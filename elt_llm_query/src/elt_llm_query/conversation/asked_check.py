@@ -8,8 +8,14 @@ sentences it has most of their words. It answers none of them.
 import re
 from collections.abc import Collection
 
-from elt_llm_query.analysis.lexicon import DETERMINERS, MONTHS, STOP_WORDS
-from elt_llm_query.analysis.noun_phrases import PREPOSITIONS, stems_of
+from elt_llm_query.analysis.lexicon import (
+    AUXILIARIES,
+    DETERMINERS,
+    MONTHS,
+    STOP_WORDS,
+    TIME_UNITS,
+)
+from elt_llm_query.analysis.noun_phrases import NOUNS, PREPOSITIONS, stems_of
 from elt_llm_query.analysis.question import Form, analyse
 from elt_llm_query.analysis.question_phrase import asks_for_agent, asks_for_reason
 from elt_llm_query.analysis.read_sentence import read
@@ -44,12 +50,29 @@ _NO_SUBJECT = (
     | {*PREPOSITIONS.split()}
     | {*words("is are was were be been being and or this that these those its their")}
 )
+# None of these is between a number and the noun that it counts: "10 of the greenhouses".
+_ENDS_PHRASE = (
+    {*PREPOSITIONS.split()} - {"of"} | AUXILIARIES | {"and", "or", "a", "an", "per"}
+)
+_BE = {"is", "are", "may", "must"}
+_EACH = {"per", "for", "in", "at", "a", "each", "on"}
 _MEANING = re.compile(r"\b(?:means?|stands?\s+for|refers?\s+to)\W*$", re.IGNORECASE)
 # A sentence "A card is ..." may define it or say anything else of it; it is graded so.
 VAGUE = 0.5
 _SENTENCE = re.compile(r"[.;:|\n]")
 _STRETCH = re.compile(r"[,;:](?=\s)")  # not that of "2,000" or "8:30"
 _FORMS = frozenset([Form.NUMBER, Form.TIME])
+_HOW_MANY = re.compile(rf"\bhow\s+many\s+(?P<noun>{NOUNS})", re.IGNORECASE)
+# Words between a number and its noun: "five very old locks".
+BETWEEN = 2
+# "£6 a night" is a price, no period of a night.
+_RATE = re.compile(
+    r"[$\u00a3\u20ac\u00a5]\s?\d[\d.,]*\s+(?:an?|per|each|every)\s+\w+|"
+    r"\b\d[\d.,]*\s+(?:euros?|dollars?|pounds?|cents?|pence)\s+"
+    r"(?:an?|per|each|every)\s+\w+",
+    re.IGNORECASE,
+)
+_PRICE = re.compile(r"\b(?:how\s+much|how\s+many|cost|costs|price|fee|pay)\b", re.IGNORECASE)
 
 
 def tells_asked(question: str, quoted: str) -> bool:
@@ -68,6 +91,7 @@ def tells_asked(question: str, quoted: str) -> bool:
         return bool(_REASON.search(quoted))
     if asks_for_agent(question):
         return bool(_AGENT.search(quoted)) or _names_actor(question, quoted)
+    quoted = _without_rates(question, quoted)
     analysis = analyse(question)
     if _MEANING.search(question.rstrip("?!. ")):
         is_defined = analysis.form is Form.DEFINITION
@@ -127,10 +151,54 @@ def tells_asked_of(question: str, subject: str, quoted: str) -> bool:
     if analysis.form not in _FORMS:
         return True
     stems = stems_of(subject)
+    quoted = _without_rates(question, quoted)
     return any(
         stems <= stems_of(stretch) and form_fit(analysis, stretch) > 0
         for stretch in _STRETCH.split(quoted)
     )
+
+
+def tells_count_of(question: str, subject: str, quoted: str) -> bool:
+    """Return whether a text counts the thing that a question newly asks the number of.
+
+    "One shed per plot. Greenhouses may have up to 10 square metres" says how many sheds
+    there may be, and not how many greenhouses.
+
+    Args:
+        question: A complete question; only "how many" of the subject is looked at.
+        subject: The thing that replaced another one.
+        quoted: The quotes of its answer.
+    """
+    asked = _HOW_MANY.search(question)
+    stems = stems_of(subject)
+    if asked is None or not stems or not stems <= stems_of(asked["noun"]):
+        return True
+    if {*words(subject.lower())} & TIME_UNITS:  # "three weeks" are "ten days" too
+        return True
+    return any(_counts(stems, sentence) for sentence in _SENTENCE.split(quoted))
+
+
+def _counts(stems: frozenset[str], sentence: str) -> bool:
+    """Return whether a number stands before a noun, or after "hens are limited to"."""
+    several = words(sentence.lower())
+    is_number = [bool(read(word).numbers) or word == "no" for word in several]
+    places = [i for i, w in enumerate(several) if stem(w) in stems]
+    for place in places:
+        before = several[max(0, place - len(stems) - BETWEEN) : place]
+        at = max(0, place - len(stems) - BETWEEN)
+        near = [at + i for i in range(len(before)) if is_number[at + i]]
+        if near and not _ENDS_PHRASE & {*several[near[-1] + 1 : place]}:
+            return True
+        after = several[place + 1 :]
+        number = next((i for i, _ in enumerate(after) if is_number[place + 1 + i]), 0)
+        if number and after[0] in _BE and (after[number + 1 :] or ["per"])[0] in _EACH:
+            return True
+    return False
+
+
+def _without_rates(question: str, quoted: str) -> str:
+    """Return a text without prices for a time, where no price is asked for."""
+    return quoted if _PRICE.search(question) else _RATE.sub(" ", quoted)
 
 
 def has_words(own: Collection[str], quoted: str) -> bool:

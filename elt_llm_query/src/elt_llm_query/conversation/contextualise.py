@@ -78,6 +78,7 @@ class Understood:
             otherwise its passage suffices.
         kept: The subject that the question before and this one share; each passage must
             be about it.
+        replaced: The phrase of the question before in the place of which it is.
         continued: Whether it asks something else of the clause of the question before.
         unclear: The question that the reply asks back; empty if the message is clear.
         words: The unclear words.
@@ -90,6 +91,7 @@ class Understood:
     words: str = ""
     in_quote: bool = False
     kept: tuple[str, ...] = ()
+    replaced: str = ""
     continued: bool = False
     degradations: tuple[Degradation, ...] = ()
 
@@ -423,6 +425,7 @@ def _take_over(reading: FollowUpReading, last: Exchange | None) -> Understood:
         subject=reading.subject,
         in_quote=True,
         kept=tuple(text for text in kept if text.lower() in question),
+        replaced=reading.replaced,
     )
 
 

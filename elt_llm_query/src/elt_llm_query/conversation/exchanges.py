@@ -106,6 +106,13 @@ def last_answered(exchanges: Sequence[Exchange]) -> Exchange | None:
     return last if last and last.status in {Status.ANSWERED, Status.PARTIAL} else None
 
 
+def answered_before(exchanges: Sequence[Exchange]) -> Exchange | None:
+    """Return the newest answered exchange, also where a later question was refused."""
+    kinds = {Status.ANSWERED, Status.PARTIAL}
+    answered = [e for e in exchanges if not e.asked_back and e.status in kinds]
+    return answered[-1] if answered else None
+
+
 def named_things(last: Exchange | None) -> list[NamedThing]:
     """Return the names in the last question that its answer mentions.
 

@@ -14,15 +14,18 @@ from elt_llm_query.conversation.asked_check import (
     tells_any,
     tells_asked,
     tells_asked_of,
+    tells_count_of,
 )
 from elt_llm_query.conversation.contextualise import Understood
 from elt_llm_query.conversation.exchanges import (
     Exchange,
+    answered_before,
     count_mentions,
     last_answered,
     last_asked,
     named_things,
 )
+from elt_llm_query.conversation.naming import naming_headings, row_names
 from elt_llm_query.conversation.source_numbers import plain_text
 from elt_llm_query.prompts import UNSURE_ANSWER
 
@@ -102,18 +105,27 @@ class SubjectCheck:
         A question of one word, "Are there exceptions?", is only answered by a text that
         has the word. What says something in another language than English is unknown.
         """
-        last = last_answered(self._exchanges)
+        # A refused question in between does not make an older answer a new one.
+        last = answered_before(self._exchanges) or last_asked(self._exchanges)
         if last is None or _is_foreign(part, last):
             return True
-        quoted = " ".join(f"{c.quote} {c.section}" for c in result.citations)
         if not part.is_resolved:
+            quoted = " ".join(f"{c.quote} {c.section}" for c in result.citations)
             asked = telling_stems(part.question)
-            return len(asked) != 1 or has_words(asked, quoted)
+            was_refused = last_answered(self._exchanges) is None
+            return was_refused or len(asked) != 1 or has_words(asked, quoted)
+        quoted = _named_by(result)
+        stated = _statement_of(result)
+        is_computed = any(citation.kind in COMPUTED for citation in result.citations)
         return (
-            tells_asked(part.question, _statement_of(result))
+            tells_asked(part.question, stated)
+            and (is_computed or tells_count_of(part.question, part.subject, stated))
             and tells_any(part.question, _own_words(part, last), quoted)
             and _keeps_clause(part, last, quoted)
-            and (not _is_repeated(result, last) or _tells_new(part, last, quoted))
+            and (
+                not _is_repeated(result, self._exchanges)
+                or _tells_new(part, last, _quotes_of(result))
+            )
         )
 
     def _left_subject(self, question: str, result: QueryResult) -> str:
@@ -147,18 +159,42 @@ class SubjectCheck:
     def _is_about(self, result: QueryResult, part: Understood) -> bool:
         texts = {source.label: source.text for source in result.sources}
         for statement in result.statements:
-            # The cells of a row are separate quotes: one names, one answers.
-            quoted = " ".join(citation.quote for citation in statement.citations)
+            # The cells of a row are separate quotes: one names, one answers; the header
+            # of the answering cell names too.
+            quotes = " ".join(citation.quote for citation in statement.citations)
+            quoted = f"{quotes} {row_names(statement)}"
             for citation in statement.citations:
                 row = self._store.document(citation.document_id)
                 titles = f"{row.title} {row.name}" if row else ""
                 passage = texts.get(citation.label, citation.quote)
-                text = quoted if part.in_quote else passage
-                if not is_about(citation, text, titles, part.subject) or not all(
+                is_named = (
+                    _is_quoted_about(citation, quoted, titles, part)
+                    if part.in_quote
+                    else is_about(citation, passage, titles, part.subject)
+                )
+                if not is_named or not all(
                     is_about(citation, passage, titles, thing) for thing in part.kept
                 ):
                     return False
         return True
+
+
+def _is_quoted_about(
+    citation: Citation, quoted: str, titles: str, part: Understood
+) -> bool:
+    """Return whether a quote, or a heading that names one thing, names the subject.
+
+    Under such a heading a quote that names the thing asked about before is about that.
+    """
+    subject = stems_of(part.subject)
+    if subject <= stems_of(quoted):
+        return True
+    replaced = stems_of(part.replaced) - subject
+    if replaced and replaced <= stems_of(quoted):
+        return False
+    headings = naming_headings(citation.section)
+    above = citation.model_copy(update={"section": headings})
+    return is_about(above, quoted, titles, part.subject)
 
 
 def _is_foreign(part: Understood, last: Exchange) -> bool:
@@ -190,9 +226,21 @@ def _keeps_clause(part: Understood, last: Exchange, quoted: str) -> bool:
     return has_words({one for one in shared if last.mentions(one)}, quoted)
 
 
-def _is_repeated(result: QueryResult, last: Exchange) -> bool:
-    """Return whether an answer only quotes what the answer before quoted."""
-    quotes = {citation.quote for citation in last.citations}
+def _quotes_of(result: QueryResult) -> str:
+    """Return the quotes of an answer, and the headers of quoted cells."""
+    rows = (row_names(statement) for statement in result.statements)
+    return " ".join([*(citation.quote for citation in result.citations), *rows])
+
+
+def _named_by(result: QueryResult) -> str:
+    """Return the quotes of an answer with the headings that name one thing."""
+    headings = (naming_headings(citation.section) for citation in result.citations)
+    return " ".join([_quotes_of(result), *headings])
+
+
+def _is_repeated(result: QueryResult, exchanges: Sequence[Exchange]) -> bool:
+    """Return whether an answer only quotes what earlier answers quoted."""
+    quotes = {c.quote for e in exchanges if e.text for c in e.citations}
     return all(citation.quote in quotes for citation in result.citations)
 
 
@@ -200,7 +248,7 @@ def _tells_new(part: Understood, last: Exchange, quoted: str) -> bool:
     """Return whether quotes that answered another question say what is new in this.
 
     They match every question about their subject. So the new words of the message must
-    be in them, and a value must stand beside the new name.
+    be in them, not only in a heading, and a value must stand beside the new name.
     """
     if part.in_quote and not tells_asked_of(part.question, part.subject, quoted):
         return False
