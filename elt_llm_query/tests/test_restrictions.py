@@ -54,3 +54,21 @@ def test_nothing_is_preferred_to_a_sentence_without_restriction():
     good = [scored(0, WARDEN, 0.8), scored(1, DEPUTY, 0.7)]
     assert prefer_unrestricted(analyse(ASKED), good, passages) == good
     assert prefer_unrestricted(analyse(ASKED), [], passages) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "restricted"),
+    [
+        ("Where may dogs enter?", "Guide dogs may enter every hall.", True),
+        ("Which boats allow dogs?", "Assistance dogs travel free on boats.", True),
+        ("Which boats allow dogs?", "Keep dogs on a lead on all boats.", False),
+        ("Where may guide dogs enter?", "Guide dogs may enter every hall.", False),
+        ("Which dogs may enter?", "Guide dogs may enter every hall.", False),
+        ("May dogs enter?", "Two dogs may enter.", False),
+        ("When must day boats be back?", "Day boats come back by 5 pm.", False),
+    ],
+)
+def test_a_kind_at_the_beginning_restricts_a_sentence(question, text, restricted):
+    passages = [Passage("S1", "a", text)]
+    candidate = Candidate(0, 0, len(text), 1.0, 0.5)
+    assert is_restricted(analyse(question), candidate, passages) is restricted

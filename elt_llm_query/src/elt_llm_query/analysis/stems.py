@@ -30,17 +30,23 @@ _AFTER = 20  # characters after a line break that show whether a list begins the
 _LABEL = re.compile(
     r"(?P<label>[A-Z][a-z][\w'\u2019/-]*(?:\s[\w'\u2019/-]+){0,8}):\s+\S"
 )
+_AUX = "|".join(sorted(AUXILIARIES))
 _REFERS_BACK = re.compile(
     r"^\W*(?:it|its|this|that|these|those|they|their|such|he|she|exception|however"
-    r"|otherwise|in\s+(?:this|that|such)\s+cases?)\b",
+    r"|otherwise|in\s+(?:this|that|such)\s+cases?"
+    # "So are dogs", "Nor may bottles be brought"
+    rf"|(?:so|nor|neither)\s+(?:{_AUX}))\b",
     re.IGNORECASE,
 )
 # "Hairdressing is not.", "Dogs must not.": the verb stands in the sentence before.
 _LEAVES_OUT = re.compile(
-    r"^\W*(?:\d[\w.]*\s+)?(?:[\w'\u2019/-]+\s+){1,6}?(?:is|are|was|were|do|does|did|has|have|may|must|can"
-    r"|could|will|shall|should|need|cannot)(?:\s+not|n['\u2019]t)?\s*[.;!]\W*$",
+    r"^\W*(?:\d[\w.]*\s+)?(?:[\w'\u2019/-]+,?\s+){1,6}?"
+    r"(?:is|are|was|were|do|does|did|has|have|may|must|can"
+    r"|could|will|shall|should|need|cannot)(?:\s+not|n['\u2019]t)?"
+    r"(?:\s+(?:either|too|as\s+well))?\s*(?:[.!]\W*$|;)",
     re.IGNORECASE,
 )
+_NOR = re.compile(rf"^\W*(?:so|nor|neither)\s+(?:{_AUX})\b", re.IGNORECASE)
 _WHERE = re.compile(r"\b(?:what|where|who|how|as|than|which|that)\b", re.IGNORECASE)
 # "such gift", "the said property": what it is stands before.
 _REFERS_WITHIN = re.compile(
@@ -115,6 +121,13 @@ def begins_item(text: str) -> bool:
 def refers_back(sentence: str) -> bool:
     """Return whether it needs the sentence before: "It must", "Dogs must not."."""
     if _REFERS_BACK.match(sentence):
+        return True
+    return leaves_out(sentence)
+
+
+def leaves_out(sentence: str) -> bool:
+    """Return whether its verb stands in the sentence before: "Dogs must not."."""
+    if _NOR.match(sentence):
         return True
     return bool(_LEAVES_OUT.match(sentence)) and not _WHERE.search(sentence)
 

@@ -33,6 +33,8 @@ from elt_llm_query.analysis.question import Form, QuestionAnalysis, analyse
 from elt_llm_query.analysis.read_sentence import Sentence, read
 from elt_llm_query.analysis.stems import stem
 from elt_llm_query.analysis.term_match import Vocabulary, match, phrases
+from elt_llm_query.synthesizers.extractive.other_kinds import is_of_another_kind
+from elt_llm_query.synthesizers.extractive.roles import names_no_holder
 
 _CODE = re.compile(r"\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z\d]+(?:-[A-Za-z\d]+)*\b")
 _RUN = re.compile(r"\d+|[A-Za-z]+")
@@ -352,6 +354,10 @@ def check_sentence(
     """Return how a sentence fits its question; None if it fails a requirement."""
     if not meets(question, setting):
         return None
+    if is_of_another_kind(question.text, setting.own, setting.heading):
+        return None
+    if names_no_holder(question.text, setting.own.text):
+        return None
     opposed = not agrees(question, setting)
     return FormCheck(form_fit(question, sentence.text), opposed)
 
@@ -393,6 +399,14 @@ _EVERY = re.compile(
     r"|\btimes\s+(?:in|during|within)\b|%\s+of\s+the\s+time\b",
     re.IGNORECASE,
 )
+# Money, shares and codes ("£25", "12 %", "room A12") count no things.
+_UNITS_OF_NO_COUNT = r"euros?|dollars?|pounds?|cents?|pence|per\s?cent|degrees?"
+_UNCOUNTABLE = re.compile(
+    rf"[$\u20ac\u00a3\u00a5]\s?\d[\d.,]*|\b[A-Za-z]+-?\d[\w-]*"
+    rf"|\b\d[\d.,]*\s?(?:[$\u20ac\u00a3\u00a5%\u00b0]|(?:{_UNITS_OF_NO_COUNT})\b)",
+    re.IGNORECASE,
+)
+_HOW_MANY = re.compile(rf"\bhow\s+many\s+(?!(?:{_UNITS_OF_NO_COUNT})\b)", re.IGNORECASE)
 _DATE = re.compile(r"\b\d{4}\b|\d+[:/.]\d+")
 # "8 a.m.", "20.30 h", "eight o'clock".
 _CLOCK = re.compile(
@@ -448,6 +462,8 @@ def _number_fit(question: QuestionAnalysis, text: str) -> float:
     text = _NO_COUNT.sub(" ", text)
     if question.counted and not question.counted & _UNITS_OF_TIME:
         text = _TIMES.sub(" ", _CLOCK.sub(" ", text))
+    if _HOW_MANY.search(question.text):
+        text = _UNCOUNTABLE.sub(" ", text)
     asked, sentence = question.read.numbers, read(text)
     if not sentence.numbers - asked:
         return 0.0

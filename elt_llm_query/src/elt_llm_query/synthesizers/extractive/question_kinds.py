@@ -2,6 +2,8 @@
 
 import re
 
+from elt_llm_query.analysis.lexicon import AUXILIARIES, INTERROGATIVES
+from elt_llm_query.analysis.noun_phrases import PREP
 from elt_llm_query.analysis.question import Form, QuestionAnalysis
 
 # "Is it pro-rated if I join late?": nothing before "it" names what it is. "Is it
@@ -30,8 +32,15 @@ _COMPARES = re.compile(
 )
 _LISTS = re.compile(r":\s|[;,]\s.*[;,]\s|[;,]\s.*\b(?:and|or)\s")
 _LISTING = re.compile(r"^\W*(?:list|name|enumerate)\b", re.IGNORECASE)
+# "And for juniors?", "In winter?": a continuation without a verb, of a question that
+# is not there.
+_FRAGMENT = re.compile(
+    rf"^\W*(?:(?:and|but|or)\b(?=.*\w)|(?:{PREP})\s+[^?]*\?\W*$)", re.IGNORECASE
+)
+_LONGEST_FRAGMENT = 6  # words
 
 NO_REFERENT = 'The question does not say what "it" is; name it.'
+FRAGMENT = "The question is a part of a question; ask it in full."
 COMPARING = "The question compares things; ask about each by itself."
 TWO_PARTS = "The question has two parts; ask each by itself."
 LISTING = "The question asks for a list, and no one sentence here gives it."
@@ -42,6 +51,14 @@ COUNTING = "The question asks for a count, and no one sentence here states it."
 def lacks_referent(question: QuestionAnalysis) -> bool:
     """Return whether the question contains an "it" without an antecedent."""
     return bool(_NO_REFERENT.match(question.text))
+
+
+def is_fragment(question: QuestionAnalysis) -> bool:
+    """Return whether it continues a question that is not there: "And for juniors?"."""
+    asked = question.read
+    whole = asked.lower_words & (AUXILIARIES | INTERROGATIVES)
+    short = len(asked.words) <= _LONGEST_FRAGMENT
+    return short and not whole and bool(_FRAGMENT.match(question.text))
 
 
 def why_not_enough(question: QuestionAnalysis, quoted: str) -> str:
@@ -72,6 +89,8 @@ def why_unanswered(question: QuestionAnalysis) -> str:
     """
     if lacks_referent(question):
         return NO_REFERENT
+    if is_fragment(question):
+        return FRAGMENT
     for kind, reason in (
         (_COMPARING, COMPARING),
         (_TWO_PARTS, TWO_PARTS),

@@ -9,7 +9,8 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from elt_llm_query.analysis.lexicon import STOP_WORDS
+from elt_llm_query.analysis.lexicon import NUMBER_WORDS, STOP_WORDS
+from elt_llm_query.analysis.noun_phrases import PREP
 from elt_llm_query.analysis.question import QuestionAnalysis
 from elt_llm_query.analysis.read_sentence import read
 from elt_llm_query.analysis.stems import opens_with_group, stem
@@ -22,6 +23,13 @@ from elt_llm_query.synthesizers.extractive.ranking import ScoredCandidate
 COMPARABLE = 1 / 3
 _NOUN = re.compile(
     r"\ban?\s+(?P<noun>[^\W\d_][\w-]*)(?:\s+(?P<next>\w+))?", re.IGNORECASE
+)
+
+# "Assistance dogs travel free", "Guide dogs may enter"; not "Keep dogs on a lead",
+# where a preposition follows.
+_OPENING = re.compile(
+    r"^\W*(?P<kind>[A-Z][a-z]{2,})\s+(?P<noun>[a-z]{3,}s)\s+"
+    rf"(?!(?:{PREP}|and|or|the|an?|that|which|who|whose)\b)[a-z]"
 )
 
 
@@ -64,8 +72,40 @@ def is_restricted(
         passages: The sources.
     """
     text = candidate.text_in(passages)
-    return has_unnamed_group(question, candidate, passages) or any(
+    return is_for_some_only(question, candidate, passages) or any(
         _is_modified(noun, question, text) for noun in _nouns(question.text)
+    )
+
+
+def is_for_some_only(
+    question: QuestionAnalysis, candidate: Candidate, passages: Sequence[Passage]
+) -> bool:
+    """Return whether it is about a group, or some kind, that the question lacks.
+
+    That is "In this population", or "Assistance dogs" if dogs are asked about.
+
+    Args:
+        question: The question.
+        candidate: The sentence.
+        passages: The sources.
+    """
+    if has_unnamed_group(question, candidate, passages):
+        return True
+    opening = _OPENING.match(candidate.text_in(passages))
+    if passages[candidate.passage].whole or opening is None:
+        return False
+    kind, noun = opening["kind"].lower(), opening["noun"]
+    # "Which toys are allowed?" asks for the kinds.
+    of_kinds = rf"\b(?:which|what|kinds? of)\s+{noun}\b"
+    if re.search(of_kinds, question.text, re.IGNORECASE):
+        return False
+    asked = question.read.lower_words
+    return (
+        kind not in STOP_WORDS | NUMBER_WORDS.keys()
+        and question.weights.get(stem(noun)) == 1
+        and noun in asked
+        and kind not in asked
+        and not match(stem(kind), frozenset(question.weights))
     )
 
 

@@ -61,6 +61,7 @@ from elt_llm_query.synthesizers.extractive.claim_spans import (
     rule_claims,
     section_claims,
 )
+from elt_llm_query.synthesizers.extractive.continuations import with_continuations
 from elt_llm_query.synthesizers.extractive.features import lacks_words, to_features
 from elt_llm_query.synthesizers.extractive.lead_ins import (
     LeadFinder,
@@ -81,6 +82,7 @@ from elt_llm_query.synthesizers.extractive.meanings import (
 from elt_llm_query.synthesizers.extractive.nearest_sentences import find_nearest
 from elt_llm_query.synthesizers.extractive.question_kinds import (
     WHICH_ROW,
+    is_fragment,
     lacks_referent,
     why_not_enough,
     why_unanswered,
@@ -105,7 +107,7 @@ from elt_llm_query.synthesizers.extractive.ranking import (
     worth_comparing,
 )
 from elt_llm_query.synthesizers.extractive.restrictions import (
-    has_unnamed_group,
+    is_for_some_only,
     prefer_unrestricted,
 )
 from elt_llm_query.synthesizers.extractive.rival_answers import find_rivals
@@ -355,6 +357,8 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
     def _answer(self, bundle: QueryBundle, passages: Sequence[Passage]) -> QuotedAnswer:
         """Return the answer with its claims and lists."""
         question = analyse(bundle.query_str, self._wordings)
+        if is_fragment(question):
+            return QuotedAnswer(refusal(passages, (), why_unanswered(question)))
         retrieved = [p for p in passages if not p.beside]
         claims = rule_claims(question, retrieved)
         claims = claims or section_claims(question, retrieved, self.limits.most)
@@ -395,7 +399,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         if reason:
             return QuotedAnswer(refusal(passages, best, reason))
         unsure = is_unsure(chosen[0], self.limits)
-        unsure |= has_unnamed_group(question, chosen[0].candidate, passages)
+        unsure |= is_for_some_only(question, chosen[0].candidate, passages)
         rivals = find_rivals(question, chosen[0], best, passages)
         answer = to_answer(whole, chosen[0].sure, unsure=unsure)
         return answer._replace(rivals=rivals)
@@ -414,6 +418,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
             passages: The sources.
         """
         pieces = [part for c in chosen for part in parts_of(passages, c)]
+        pieces = with_continuations(question, pieces, passages)
         pieces = with_leads(question, with_antecedents(pieces, passages), passages)
         claims = [claim_of(passages[c.passage], c) for c in pieces]
         claims = with_stems(claims, passages)

@@ -1,0 +1,33 @@
+"""Money, shares and codes do not tell how many things there are."""
+
+import pytest
+
+from elt_llm_query.analysis.question import analyse
+from elt_llm_query.synthesizers.extractive.constraints import form_fit
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How many members are there?", "Full members pay £36, juniors £6."),
+        ("How many students use it?", "Students may use the tools in room A12."),
+        ("How many tenants are there?", "Tenants get 4 % off."),
+        ("How many guests were there?", "Guests pay 12 euros."),
+    ],
+)
+def test_other_numbers_are_no_count(question, text):
+    assert form_fit(analyse(question), text) == 0
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How many members are there?", "The club has 120 members."),
+        ("How many members are there?", "Membership costs £36; we are 120."),
+        ("How many people can stay?", "The house sleeps six."),
+        ("How many euros does it cost?", "It costs 12 euros."),
+        ("How much does it cost?", "It costs £12."),
+    ],
+)
+def test_counts_and_prices_that_are_asked_for_stay(question, text):
+    assert form_fit(analyse(question), text) > 0
