@@ -11,6 +11,7 @@ from elt_llm_consumer.definitions.definition_pipeline import (
     Candidates,
     chosen_definitions,
     score_document,
+    with_readings,
 )
 from elt_llm_consumer.definitions.definition_records import Definition, text_units
 from elt_llm_consumer.definitions.definition_scorer import load_scorer
@@ -171,10 +172,12 @@ class Handbook:
                 for document in self.documents
             ]
         candidates = [
-            score_document(
-                self.text(document.document_id),
-                self.store.blocks(document.document_id),
-                load_scorer(),
+            with_readings(
+                score_document(
+                    self.text(document.document_id),
+                    self.store.blocks(document.document_id),
+                    load_scorer(),
+                )
             )
             for document in self.documents
         ]
