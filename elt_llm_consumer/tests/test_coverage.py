@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from elt_llm_consumer.corpus import Handbook
-from elt_llm_consumer.coverage import CoverageJob, list_gaps
+from elt_llm_consumer.coverage import CoverageJob, Gap, count_verdicts, list_gaps
 from elt_llm_consumer.linking.model_entities import Entity, EntityModel
 from elt_llm_consumer.linking.similarity import calibrate, embed_texts
 from elt_llm_consumer.linking.term_mapper import OTHER_SENSE
@@ -113,6 +113,55 @@ def test_a_term_above_its_definition_is_defined_there(store, make, add):
         assert "the handbook defines it" in index.of(entity).reasons
         (match,) = index.matches(entity)
         assert match.entry.definition.section == entity.name
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_explained"),
+    [
+        ("The tallyman, that is the person who counts the crates, signs first.", True),
+        ("Tallyman (i.e. whoever counts the crates) is a post of the quay.", True),
+        ("A tallyman, which is a post of the quay, signs first.", True),
+        ("The tallyman, which is the oldest, signs first.", False),
+        ("Crates go to the tallyman, that is the rule.", False),
+        ("The tallyman signs first, that is the rule.", False),
+    ],
+)
+def test_a_sentence_may_say_on_the_way_what_a_thing_is(
+    store, make, add, sentence, is_explained
+):
+    add(store, "quay", make(f"Crates are counted. {sentence}", "Quay"))
+    entity = Entity(name="Tallyman")
+    index = TreatmentIndex(
+        Handbook(store, ["quay"]),
+        EntityModel(entities=(entity,)),
+        {},
+        ConsumerSection(),
+    )
+    assert index.use(entity).is_explained is is_explained
+
+
+def test_shares_are_of_what_a_handbook_is_asked_to_define():
+    types = {"Lease": "DataObject", "Clerk": "BusinessRole", "Thrift": "Goal"}
+    entities = [Entity(name=name, type=kind) for name, kind in types.items()]
+    entities.append(Entity(name="Server 9", type="Node"))
+    rows = [
+        {
+            "entity_name": one.name,
+            "verdict": "STRONG" if one.name == "Lease" else "THIN",
+        }
+        for one in entities
+    ]
+    gaps = [
+        Gap(
+            normalized_name=one.name, model_name=one.name, handbook_name="", match="",
+            status="MATCHED" if one.name == "Lease" else "MODEL_ONLY",
+        )
+        for one in entities
+    ]  # fmt: skip
+    summary = count_verdicts(rows, gaps, entities)
+    assert (summary["covered_share"], summary["matched_share"]) == (0.5, 0.5)
+    assert summary["uncounted"] == {"Goal": 1, "Node": 1}
+    assert (summary["entities"], summary["verdicts"]["THIN"]) == (4, 3)
 
 
 NAMESAKES = tuple(Entity(name="Ground Lease", domain=one) for one in "AB")

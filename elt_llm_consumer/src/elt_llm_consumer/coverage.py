@@ -115,6 +115,22 @@ def _gap(
 
 
 _PREVIEW = 120  # characters
+# Types of ArchiMate and of inventories that a handbook is not asked to define: why and
+# when an enterprise changes, and the machines below its applications. They have rows,
+# but the shares are of what the handbook should treat.
+_UNCOUNTED = frozenset(
+    {
+        *("assessment", "constraint", "driver", "goal", "objective", "outcome"),
+        *("principle", "requirement", "value"),
+        *("deliverable", "gap", "implementationevent", "initiative", "plateau"),
+        *("project", "workpackage"),
+        *("artifact", "communicationnetwork", "device", "distributionnetwork"),
+        *("itcomponent", "node", "path", "systemsoftware", "technicalstack"),
+        *("technologycollaboration", "technologyevent", "technologyfunction"),
+        *("technologyinteraction", "technologyinterface", "technologyprocess"),
+        "technologyservice",
+    }
+)
 # Shares of the entity's score: a definition is the strongest evidence, then a
 # statement, then a mention.
 _WORTH = {"definition": 1.0, "lexical": 0.95}
@@ -181,7 +197,11 @@ class CoverageJob(ProductJob):
         )
         content = {
             "summary": {
-                **count_verdicts(rows, [Gap.model_validate(gap) for gap in valid_gaps]),
+                **count_verdicts(
+                    rows,
+                    [Gap.model_validate(gap) for gap in valid_gaps],
+                    scorer.model.entities,
+                ),
                 "ambiguous": list_ambiguous(batch.successes),
             },
             "entities": rows,
@@ -354,23 +374,37 @@ def _mean(scores: Sequence[float]) -> float:
 
 
 def count_verdicts(
-    rows: Sequence[Mapping[str, Any]], gaps: Sequence[Gap]
+    rows: Sequence[Mapping[str, Any]],
+    gaps: Sequence[Gap],
+    entities: Sequence[Entity] = (),
 ) -> dict[str, Any]:
     """Return counts by verdict and gap status, and the shares covered and matched.
 
-    Both shares are equal, because an entity is matched if it is covered.
+    Both shares are equal, because an entity is matched if it is covered. They leave out
+    the entities whose type a handbook is not asked to define.
+
+    Args:
+        rows: The rows of the report.
+        gaps: The gap analysis.
+        entities: The entities of the model, for their types.
     """
     verdicts = Counter(row["verdict"] for row in rows)
     statuses = Counter(gap.status for gap in gaps)
-    covered = verdicts["STRONG"] + verdicts["MODERATE"]
-    matched = statuses["MATCHED"]
-    modelled = matched + statuses["MODEL_ONLY"]
+    counted = {one.name for one in entities if one.kind not in _UNCOUNTED}
+    aside = {one.name: one.type for one in entities if one.name not in counted}
+    asked = [row["verdict"] for row in rows if row["entity_name"] not in aside]
+    modelled = [
+        gap.status == "MATCHED"
+        for gap in gaps
+        if gap.model_name and gap.model_name not in aside
+    ]
     return {
         "entities": len(rows),
         "verdicts": {name: verdicts[name] for name in VERDICTS},
         "gaps": {n: statuses[n] for n in ("MATCHED", "MODEL_ONLY", "HANDBOOK_ONLY")},
-        "covered_share": round(covered / len(rows), 4) if rows else 0.0,
-        "matched_share": round(matched / modelled, 4) if modelled else 0.0,
+        "covered_share": _mean([verdict in VERDICTS[:2] for verdict in asked]),
+        "matched_share": _mean(modelled),
+        "uncounted": dict(sorted(Counter(aside.values()).items())),
     }
 
 

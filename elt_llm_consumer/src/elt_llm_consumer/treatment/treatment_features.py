@@ -34,6 +34,18 @@ _DETERMINERS = patterns.ARTICLES | {
 }  # fmt: skip
 _LAST = re.compile(rf"({WORD.pattern})[ \n]+$")
 _NEXT = re.compile(rf"[ \n]+({WORD.pattern})")
+# "The keeper, that is the party registered for it, pays": the subject of a sentence
+# and, behind a comma, what it is. "Which is" says so only with "a": "the train, which
+# is the first one" is one of many.
+_SUBJECT = re.compile(r"\W*(?:(?:an?|the|each|every)\s+)?", re.IGNORECASE)
+_APPOSED = re.compile(
+    r"\s*[,(]\s*(?:(?:that\s+is|i\.\s?e\.|in\s+other\s+words|namely|meaning),?\s+"
+    r"(?:an?|the|any|all|each|every|one|those|what\w*|who\w*)|which\s+(?:is|means)\s+an?)\s",
+    re.IGNORECASE,
+)
+# Such a sentence says something else and defines on the way; the weights take it for a
+# definition that is as probably right as wrong.
+_DEFINED_ON_THE_WAY = 0.5
 
 
 def count_headings(handbook: Handbook) -> Counter[str]:
@@ -121,6 +133,14 @@ class EntityUse:
         return sum(bool(fields_of(one)) for one in self.sentences)
 
     @cached_property
+    def is_explained(self) -> bool:
+        """Return whether a sentence says on the way what the entity is."""
+        return not self.only_alias and any(
+            _SUBJECT.fullmatch(one.before) and _APPOSED.match(one.after)
+            for one in self.sentences
+        )
+
+    @cached_property
     def frame(self) -> tuple[str, int]:
         """Return the most common words around the name, and their frequency."""
         frames = Counter(" ".join(_frame(one)) for one in self.sentences)
@@ -176,12 +196,15 @@ def describe_name(name: str, headings: Counter[str]) -> Features:
     }
 
 
-def describe_definitions(name: str, entries: Sequence[GlossaryEntry]) -> Features:
+def describe_definitions(
+    name: str, entries: Sequence[GlossaryEntry], *, is_explained: bool
+) -> Features:
     """Return how certainly the handbook defines the name, or an alias.
 
     The long form of a short form defines neither.
     """
-    sure: dict[bool, float] = {True: 0.0, False: 0.0}
+    apposed = _DEFINED_ON_THE_WAY if is_explained else 0.0
+    sure: dict[bool, float] = {True: apposed, False: 0.0}
     for entry in entries:
         if entry.definition.source is DefinitionSource.ACRONYM:
             continue

@@ -188,11 +188,11 @@ class TreatmentIndex:
         """Return the features of an entity that the handbook names or defines."""
         key = fold(entity.name)
         entries = [one.entry for one in self.matches(entity)]
-        several = " " in key
+        several, use = " " in key, self.use(entity)
         return {
             **describe_name(entity.name, self._headings),
-            **describe_definitions(entity.name, entries),
-            **self.use(entity).describe(several_words=several),
+            **describe_definitions(entity.name, entries, is_explained=use.is_explained),
+            **use.describe(several_words=several),
             **self._share.describe(key),
         }
 
