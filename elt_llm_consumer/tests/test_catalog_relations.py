@@ -5,10 +5,12 @@ import pytest
 from elt_llm_consumer.catalog import Cataloguer
 from elt_llm_consumer.catalog_relations import (
     EntityRelations,
+    find_stated_relations,
     invert_cardinality,
     invert_type,
 )
 from elt_llm_consumer.corpus import Handbook
+from elt_llm_consumer.linking.mentions import MentionIndex
 from elt_llm_consumer.linking.model_entities import (
     Edge,
     EdgePlace,
@@ -220,3 +222,36 @@ def test_names_have_an_inverse():
     assert invert_type("flows to") == "flows from"
     assert invert_type("lends") == "lends (inverse)"
     assert invert_type("") == ""
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        (
+            "A Crew flies at least one Kite and may sail up to 6 Heats.",
+            {("flies", "kite"): "?-1..*", ("sail", "heat"): "?-0..6"},
+        ),
+        (
+            "Each Crew belongs to one Heat; a Heat may be long.",
+            {("belongs to", "heat"): "?-1..1"},
+        ),
+        (
+            "A Crew may enter several Heats, and a Heat may be long.",
+            {("enter", "heat"): "?-0..*"},
+        ),
+        # A count of a day, and another subject.
+        ("A Crew sails two Heats and may rest on one day.", {("sails", "heat"): ""}),
+        ("A Crew sails two Heats a day; it may rest.", {("sails", "heat"): ""}),
+        ("A Crew flies one Kite and may not sail two Heats.", {("flies", "kite"): ""}),
+    ],
+)
+def test_a_count_holds_where_its_clause_ends(
+    context, add, make, models, sentence, expected
+):
+    add(context.store, "counts", make(f"# 1 Rules\n1.1 {sentence}"))
+    handbook = Handbook(context.store, ("counts",))
+    index = MentionIndex(handbook.passages, [e.name for e in (CREW, KITE, HEAT)], {})
+    made = find_stated_relations(["Crew", "Kite", "Heat"], handbook, index)
+    got = {(one.verb, one.target.lower()): one.cardinality for one in made}
+    assert got == expected
+    assert {one.source for one in made} == {"Crew"}

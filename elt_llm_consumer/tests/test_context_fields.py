@@ -94,3 +94,31 @@ def fields(text):
 )
 def test_a_sentence_fills_the_fields_that_it_says(text, expected):
     assert fields(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "hangs"),
+    [
+        ("Every [consignment] containing them must be accompanied by a form.", True),
+        ("The [driver] must not start without it.", True),
+        ("A [Courier] must sign for them before leaving.", True),
+        ("It must be kept with the [Loan].", True),
+        ("They must not touch the [Puzzle].", True),
+        ("A [Courier] who finds a crate must sign for it.", False),
+        ("The [Clerk] must read letters and answer them.", False),
+        ("The [Loan] must be kept until it is returned.", False),
+        ("The [Clerk] may find it useful to ask.", False),
+        ("If a crate is lost, the [Courier] must not leave without it.", False),
+        ("The [Clerk] of a branch must not sign it.", False),
+        ("The [Loan] must be renewed when both sides want it.", False),
+    ],
+)
+def test_a_sentence_that_needs_another_hangs(text, hangs):
+    before, rest = text.split("[")
+    mention, after = rest.split("]")
+    assert MentionSentence(before, mention, after).hangs is hangs
+
+
+def test_an_example_is_no_statement():
+    assert MentionSentence("Example: two ", "Loans", " take a day.").is_example
+    assert not MentionSentence("The example of a ", "Loan", " is short.").is_example

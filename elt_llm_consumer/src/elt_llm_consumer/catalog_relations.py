@@ -37,6 +37,7 @@ _COUNT = (
     rf"(?:(?P<bound>exactly|only|at\s+least|at\s+most|up\s+to|no\s+more\s+than|"
     rf"not\s+more\s+than)\s+)?{_NUMBER}(?P<more>\s+or\s+more)?"
 )
+_MANY = r"(?P<many>several|many|multiple|any\s+number\s+of)"
 _ARTICLE = r"an?|the|its|their|each|every|any|all|another"
 # Text allowed between the two: a verb, and at most a preposition and a determiner. An
 # adjective or a second object may make it a statement about something else.
@@ -45,9 +46,16 @@ _BETWEEN = re.compile(
     r"(?P<passive>(?:is|are)\s+[a-z]+(?:ed|en|wn|ld|de|nt|ught))|"
     r"(?P<verb>(?!is\b|as\b|was\b|has\s+been\b|does\b|means\b)[a-z]{2,}s|have|are\s+part))"
     r"(?:\s+(?P<preposition>of|to|in|by|with|for|from|at|on|under))?"
-    rf"(?:\s+(?:{_COUNT}|{_ARTICLE}))?\s+",
+    rf"(?:\s+(?:{_COUNT}|{_MANY}|{_ARTICLE}))?\s+",
 )
-_END = re.compile(r"[\s.;:!]*")
+# The clause ends: with the sentence, at a semicolon, before a clause with a subject of
+# its own, or before a second verb whose object ends the sentence.
+_END = re.compile(
+    r"\s*(?:[.;:!]|$)|\s*,\s+(?:and|but)\s+(?:an?|each|every)\s"
+    rf"|\s+(?:and|but)\s+(?:must|shall|may|can|will)\s+(?!not\b)[a-z]+\s+"
+    rf"(?:{_COUNT.replace('?P<', '?P<second_')}|{_ARTICLE})\s+[\w-]+[\s.;:!]*$"
+)
+_SECOND = re.compile(r"\s+(?:and|but)(?=\s+(?:must|shall|may|can|will)\s)")
 # "No skimmer may cross the line" states what must not happen, not a relation.
 _NONE_OF = re.compile(
     r"\b(?:no|neither|nor|not\s+(?:every|all|any|an?))\s+(?:[\w-]+\s+){0,2}$",
@@ -86,21 +94,37 @@ def find_stated_relations(
     relations: dict[tuple[str, str, str], TextRelation] = {}
     for number, span, sightings in _sentences_with_two(names, index):
         passage = handbook.passages[number]
-        for left, right in pairwise(sightings):
-            words = _relating_words(passage.text, span, left, right)
-            key = (left.entity, right.entity, words[0] if words else "")
-            if words is None or key in relations:
+        for source, target, words in _sentence_relations(passage.text, span, sightings):
+            key = (source.entity, target.entity, words[0])
+            if key in relations:
                 continue
             evidence = quote_passage(passage, skip_mark(passage.text, *span), span[1])
             if evidence.support in _ACCEPTED:
                 relations[key] = TextRelation(
-                    source=left.entity,
-                    target=right.entity,
+                    source=source.entity,
+                    target=target.entity,
                     verb=words[0],
                     cardinality=words[1],
                     evidence=evidence,
                 )
     return list(relations.values())
+
+
+def _sentence_relations(
+    text: str, span: tuple[int, int], sightings: Sequence[_Sighting]
+) -> Iterator[tuple[_Sighting, _Sighting, tuple[str, str]]]:
+    """Return subject, object, and verb with cardinality of a sentence's relations."""
+    subject: _Sighting | None = None
+    for left, right in pairwise(sightings):
+        words = _relating_words(text, span, left, right)
+        if words is not None:
+            subject = left
+        elif subject is not None:
+            words = _second_words(text, span, (subject, left, right))
+        if subject is None or words is None:
+            subject = None
+            continue
+        yield subject, right, words
 
 
 def _sentences_with_two(
@@ -129,7 +153,25 @@ def _relating_words(
     """Return verb and cardinality if the sentence relates the two, else None."""
     if left.entity == right.entity or left.end >= right.start:
         return None
-    match = _BETWEEN.fullmatch(text[left.end : right.start])
+    return _read_words(text, span, left, right, text[left.end : right.start])
+
+
+def _second_words(
+    text: str, span: tuple[int, int], sightings: tuple[_Sighting, _Sighting, _Sighting]
+) -> tuple[str, str] | None:
+    """Return those of a second verb: "holds one loan and may hold two exhibits"."""
+    subject, middle, right = sightings
+    between = text[middle.end : right.start]
+    link = _SECOND.match(between)
+    if link is None or subject.entity == right.entity:
+        return None
+    return _read_words(text, span, subject, right, between[link.end() :])
+
+
+def _read_words(
+    text: str, span: tuple[int, int], left: _Sighting, right: _Sighting, between: str
+) -> tuple[str, str] | None:
+    match = _BETWEEN.fullmatch(between)
     if match is None:
         return None
     start, end = span
@@ -144,13 +186,15 @@ def _relating_words(
     verb = match["base"] or match["passive"] or match["verb"]
     words = [" ".join(verb.split()), match["preposition"] or ""]
     # "three heats on one day" counts those of a day, not all of them.
-    is_overall = _END.fullmatch(behind) is not None
+    is_overall = _END.match(behind) is not None
     return " ".join(filter(None, words)), _cardinality(match) if is_overall else ""
 
 
 def _cardinality(match: re.Match[str]) -> str:
     """Return the number of targets per source, as far as it is stated."""
     word = match["number"]
+    if match["many"]:
+        return "?-0..*"
     if not word:
         return ""
     number = _NUMBERS.get(word) or int(word)

@@ -204,6 +204,26 @@ _PARTY = re.compile(
 )
 # "Clerks shall ensure that;" continues in the next text.
 _ANNOUNCES = re.compile(r"(?:[:,]|\bthat\W*)\s*$")
+# An object of the clause cannot be its subject ("it" is not "the driver" in "The driver
+# must not start without it"), so it is something of another sentence, unless a noun or
+# another clause comes between. "may find it useful to" refers to nothing.
+_OBJECT_PRONOUN = re.compile(
+    r"\b(?:them\b|it(?=\s*[.;,:)]|\s+(?:in|on|at|by|to|for|with|from|before|after|within|"
+    r"until|must|shall|should|may|can|is|are)\b))(?!\s*sel)",
+    re.IGNORECASE,
+)
+_POSSIBLE_REFERENT = re.compile(
+    r"[,;:\d(]|\b(?:an?|the|each|every|any|all|no|some|its|their|his|her|this|that|these|"
+    r"those|such|and|or|but|if|when|who|which|while|where|whose|because|unless|as|than|until|once|since|before|after)\b"
+    r"|\b(?-i:[A-Z])|\b\w{3,}s\b",
+    re.IGNORECASE,
+)
+# "Such leave" and "this form" may still say enough.
+_PERSONAL = re.compile(r"\W*(?:they|it|he|she)\b", re.IGNORECASE)
+_BARE = re.compile(
+    r"\W*(?:an?|the|each|every|any|all|no|some)?\s*(?:\w+\s+)?", re.IGNORECASE
+)
+_EXAMPLE = re.compile(r"\W*(?:for\s+)?(?:examples?|instance)\b\s*[:,]", re.IGNORECASE)
 _ENDS = (".", ";", ":", "!", "?", "; and", "; or", ",")
 
 
@@ -238,6 +258,22 @@ class MentionSentence(NamedTuple):
         """Return False for part of a longer name, such as "the Chief Judge"."""
         text, start = "".join(self), len(self.before)
         return is_whole_name(text, start, start + len(self.mention))
+
+    @property
+    def hangs(self) -> bool:
+        """Return True if it needs another sentence: "Every load with them must …"."""
+        if _PERSONAL.match(self.before):
+            return True
+        if not _BARE.fullmatch(self.before):
+            return False
+        pronoun = _OBJECT_PRONOUN.search(self.after)
+        between = self.after[: pronoun.start()] if pronoun else ""
+        return pronoun is not None and not _POSSIBLE_REFERENT.search(between)
+
+    @property
+    def is_example(self) -> bool:
+        """Return True for "Example: two loads weigh 40 tonnes.", which binds nobody."""
+        return _EXAMPLE.match(self.before) is not None
 
     @property
     def is_whole(self) -> bool:
@@ -377,6 +413,8 @@ def _add_sentence(
         text[mention.start : mention.end],
         text[mention.end : end],
     )
+    if around.hangs or around.is_example:
+        return
     for field in fields_of(around):
         if len(evidence[field]) >= _MOST_SENTENCES or (field, sentence) in seen:
             continue
