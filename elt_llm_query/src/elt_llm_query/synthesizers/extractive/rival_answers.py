@@ -7,6 +7,7 @@ words share too few of them. Here the sentence reader has read both with the que
 import re
 from collections.abc import Iterator, Sequence
 
+from elt_llm_query.analysis.lexicon import TIME_UNITS
 from elt_llm_query.analysis.question import Form, QuestionAnalysis
 from elt_llm_query.analysis.read_sentence import read
 from elt_llm_query.analysis.stems import stem
@@ -17,6 +18,7 @@ from elt_llm_query.grounding.conflicts import read_values
 from elt_llm_query.synthesizers.extractive.candidates import Passage
 from elt_llm_query.synthesizers.extractive.claim_spans import claim_of
 from elt_llm_query.synthesizers.extractive.ranking import ScoredCandidate
+from elt_llm_query.synthesizers.extractive.row_rivals import find_row_rivals
 
 # Log odds of the sentence reader, and match with the question, of all its words and of
 # the worst one, from which a sentence answers by itself. Chosen on twelve
@@ -41,6 +43,11 @@ _BESIDE = re.compile(
     rf"|\bbut\b.*|\b(?:who|which|that)\b(?:(?!{_VERB}).)*(?:{_VERB}(?:(?!{_VERB}).)*)?",
     re.IGNORECASE | re.DOTALL,
 )
+_LATEST_BEFORE = re.compile(
+    r"\b(?:no|not)\s+later\s+than\s+(?=[\w-]+\s+(?:\w+\s+)?"
+    rf"(?:{'|'.join(sorted(TIME_UNITS))})\s+(?:before|prior|ahead)\b)",
+    re.IGNORECASE,
+)
 _CLOCK = re.compile(r"\d{1,2}:\d{2}")
 _WITH_VALUE = frozenset([Form.NUMBER, Form.TIME])
 
@@ -61,10 +68,13 @@ def find_rivals(
         passages: The sources.
     """
     home = passages[chosen.candidate.passage]
+    answering = [
+        s for s in scored if _answers(s) and not passages[s.candidate.passage].whole
+    ]
+    rivals = find_row_rivals(question, chosen.candidate, answering, passages)
     if home.whole or not home.place or not _answers(chosen):
-        return []
+        return rivals
     text = chosen.candidate.text_in(passages)
-    rivals = []
     for one in sorted(scored, key=lambda s: -(s.read or 0.0)):
         where = passages[one.candidate.passage]
         apart = where.place and where.place[0] != home.place[0]
@@ -126,7 +136,7 @@ def _difference(form: Form, one: str, other: str) -> str:
 
 def _differing_values(one: str, other: str) -> Iterator[str]:
     """Yield each pair of different values of the same unit, as written."""
-    claims = read_claim(one), read_claim(other)
+    claims = read_claim(_as_least(one)), read_claim(_as_least(other))
     bounds = [_bounds_of(claim) for claim in claims]
     first, second = map(read_values, claims)
     for unit, values in first.items():
@@ -139,6 +149,11 @@ def _differing_values(one: str, other: str) -> Iterator[str]:
         ours, theirs = (next(iter(own)).lstrip("0") for own in (values, others))
         if comparable and ours != theirs and not _agree(ours, theirs, bounds):
             yield " or ".join(written)
+
+
+def _as_least(text: str) -> str:
+    """Return "at least four hours before" for "no later than four hours before"."""
+    return _LATEST_BEFORE.sub("at least ", text)
 
 
 def _bounds_of(claim: Sequence[Token]) -> frozenset[str]:

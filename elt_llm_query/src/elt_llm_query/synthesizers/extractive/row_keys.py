@@ -55,11 +55,11 @@ def drop_rows_of_others(
         candidates: Pieces of the passages.
         passages: The sources.
     """
-    rows = [row for p in passages if (row := _to_keyed(p)) is not None]
+    rows = [row for p in passages if (row := to_keyed(p)) is not None]
     return [
         c
         for c in candidates
-        if (row := _to_keyed(passages[c.passage])) is None
+        if (row := to_keyed(passages[c.passage])) is None
         or not (_is_of_another(question, row, rows) or _is_aside(question, row, rows))
     ]
 
@@ -101,7 +101,7 @@ def _has_name(role: str, candidate: Candidate, passage: Passage) -> bool:
     return names_holder(text, role)
 
 
-def _to_keyed(passage: Passage) -> KeyedRow | None:
+def to_keyed(passage: Passage) -> KeyedRow | None:
     """Return a row with its keys; None for prose, sheets and whole tables."""
     if passage.sheet or passage.parts or not passage.whole or not passage.cells:
         return None
@@ -122,8 +122,8 @@ def _is_of_another(
     the table have that head: they are other kinds of it.
     """
     asked = question.read.stem_line
-    heads = {k[-1] for k in row.keys if len(k) > 1 and not _holds(asked, k)}
-    if not heads or any(_holds(asked, k) for k in row.keys):
+    heads = {k[-1] for k in row.keys if len(k) > 1 and not holds(asked, k)}
+    if not heads or any(holds(asked, k) for k in row.keys):
         return False
     headers = read(" ".join(row.table)).stems
     own = read(row.passage.text).stems
@@ -132,13 +132,14 @@ def _is_of_another(
         return False
     beside = [r for r in rows if r.table == row.table and r.keys != row.keys]
     return any(
-        _holds(asked, key) or (len(key) > 1 and key[-1] in heads & shared)
+        holds(asked, key) or (len(key) > 1 and key[-1] in heads & shared)
         for other in beside
         for key in other.keys
     )
 
 
-def _holds(asked: str, key: Sequence[str]) -> bool:
+def holds(asked: str, key: Sequence[str]) -> bool:
+    """Return whether a line of stems has all stems of a key, in its order."""
     return bool(key) and f" {' '.join(key)} " in asked
 
 
@@ -152,7 +153,7 @@ def _is_aside(
     if question.form is not Form.PERSON:
         return False
     asked = question.read.stem_line
-    named = {k for k in row.keys if _holds(asked, k)}
+    named = {k for k in row.keys if holds(asked, k)}
     elsewhere = any(r.table != row.table and named & {*r.keys} for r in rows)
     duty = _asked_duty(question.text)
     if not elsewhere or not duty:

@@ -24,13 +24,21 @@ from elt_llm_query.analysis.stems import stem, words
 from elt_llm_query.analysis.superlatives import rephrase
 from elt_llm_query.analysis.table_question import Ask, parse_bare_cell
 from elt_llm_query.analysis.term_match import match, vocabulary
-from elt_llm_query.grounding.claim import CLAIMS_KEY, REFUSED_KEY, WRITTEN_BY_KEY, Claim
+from elt_llm_query.grounding.claim import (
+    CLAIMS_KEY,
+    REFUSED_KEY,
+    RIVALS_KEY,
+    WRITTEN_BY_KEY,
+    Claim,
+    RivalAnswer,
+)
 from elt_llm_query.grounding.labels import LabelSources, label_of
 from elt_llm_query.grounding.quote_match import check_quote
 from elt_llm_query.prompts import NO_SURE_ANSWER
 from elt_llm_query.synthesizers.base_synthesizers import WrappingSynthesizer
 from elt_llm_query.synthesizers.foreign_words import lacks_a_word
 from elt_llm_query.synthesizers.table_qa.answer import ComputedAnswer, compute_answer
+from elt_llm_query.synthesizers.table_qa.cell_rivals import find_cell_rival
 from elt_llm_query.synthesizers.table_qa.planner import (
     TablePlan,
     TableWords,
@@ -94,13 +102,16 @@ class TableSynthesizer(WrappingSynthesizer):
         rows = [n for n in nodes if _has_rows(n)]
         with self._log.stage("tables", len(rows)) as note:
             answer = self._compute_answer(question, rows) if rows else None
-            response = _response(*answer, nodes) if answer else None
+            response = _response(*answer[:2], nodes) if answer else None
+            if answer and response:
+                tables = self._tables(rows)
+                response = _with_rivals(response, answer[2], tables)
             note.n_out = int(response is not None)
         return response
 
     def _compute_answer(
         self, asked: str, nodes: Sequence[NodeWithScore]
-    ) -> tuple[ComputedAnswer, list[TextNode]] | None:
+    ) -> tuple[ComputedAnswer, list[TextNode], Plan] | None:
         plans = [
             (planned, chunks)
             for relation, chunks in self._tables(nodes)
@@ -117,8 +128,8 @@ class TableSynthesizer(WrappingSynthesizer):
         # Two tables with different answers: it is unknown which one is meant.
         if len({_values(p, best_answer) for best_answer, _, p in answers}) != 1:
             return None
-        best_answer, chunks, _ = answers[0]
-        return best_answer, chunks
+        best_answer, chunks, plan = answers[0]
+        return best_answer, chunks, plan
 
     def _tables(
         self, nodes: Sequence[NodeWithScore]
@@ -292,6 +303,31 @@ def _response(
     text = f"{computed.text} {''.join(f'[{label}]' for label in told_labels)}"
     metadata = {CLAIMS_KEY: claims, REFUSED_KEY: False, WRITTEN_BY_KEY: False}
     return Response(text, source_nodes=sources, metadata=metadata)
+
+
+def _with_rivals(
+    response: Response,
+    plan: Plan,
+    tables: Sequence[tuple[Relation, list[TextNode]]],
+) -> Response:
+    """Return an answer of one cell with other values that other documents give it."""
+    claims: list[Claim] = response.metadata[CLAIMS_KEY] if response.metadata else []
+    sources = {n.node.node_id: n.node for n in response.source_nodes}
+    shown = [node for node in sources.values() if isinstance(node, TextNode)]
+    home = {provenance.read(sources[c.node_id]).document_id for c in claims}
+    rivals = []
+    for relation, chunks in tables:
+        own = provenance.read(chunks[0]).document_id
+        cells = () if own in home else find_cell_rival(plan, relation)
+        known = [n for n in shown if provenance.read(n).document_id == own]
+        place = _chunk_of(cells[1], known) if cells else None
+        if cells and place is not None:
+            other = _claim(cells[1], place, label_of(place), cells[1].text)
+            reason = f"{cells[0].text} or {cells[1].text}"
+            rivals.append(RivalAnswer(claims[-1], other, reason))
+    if rivals and response.metadata is not None:
+        response.metadata[RIVALS_KEY] = rivals
+    return response
 
 
 def _chunk_of(cell: Field, chunks: Sequence[TextNode]) -> TextNode | None:
