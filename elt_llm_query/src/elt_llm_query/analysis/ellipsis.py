@@ -14,12 +14,13 @@ If a step finds several positions, the reading is uncertain.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from elt_llm_query.analysis.lexicon import (
     AUXILIARIES,
+    DAYS,
     MONTHS,
     QUESTION_WORDS,
     STOP_WORDS,
@@ -75,7 +76,23 @@ _ASKED = re.compile(
 )
 _MEASURES = re.compile(rf"\bhow\s+(?!(?:to|{_AUX})\b)\w", re.IGNORECASE)
 _GRAMMAR = STOP_WORDS | AUXILIARIES | PREPOSITIONS
+_ANY_ROLE = {"", "for", "of", "about"}
 _VERB_AFTER = {"be", "been", "being", "to"}
+
+
+_MODAL = "can|could|may|might|must|shall|should|will|would|do|does|did"
+_BE = "is|are|was|were"
+# After these a verb follows: "May I", "Who may", "Who".
+_VERB_FOLLOWS = re.compile(
+    rf"\b(?:{_MODAL})\s+(?:i|we|you|they|one|he|she|it)\s+$"
+    rf"|\bwho\s+(?:(?:{_MODAL})\s+)?$",
+    re.IGNORECASE,
+)
+# The auxiliary before a subject, singular and plural.
+_NUMBERS = {"is": "are", "was": "were", "does": "do", "has": "have"}
+_AUX_BEFORE = re.compile(
+    rf"\b(?P<aux>{'|'.join([*_NUMBERS, *_NUMBERS.values()])})\s+$", re.IGNORECASE
+)
 
 
 class PhraseEvidence(Protocol):
@@ -187,7 +204,12 @@ def find_named(message: str) -> Phrase | None:
 
 
 def read_follow_up(
-    named: Phrase, question: str, evidence: PhraseEvidence, *, weak: bool = True
+    named: Phrase,
+    question: str,
+    evidence: PhraseEvidence,
+    *,
+    weak: bool = True,
+    parallel: Callable[[str, str], bool] | None = None,
 ) -> tuple[FollowUpReading, ...]:
     """Insert the thing that a follow-up names into the previous question.
 
@@ -196,6 +218,7 @@ def read_follow_up(
         question: The previous question, which is complete.
         evidence: Evidence from the documents that answered it.
         weak: Whether the position alone may determine the kind.
+        parallel: Whether the answer said the same of two phrases, given both.
 
     Returns:
         All readings: one if it is certain, none if nothing fits.
@@ -207,13 +230,19 @@ def read_follow_up(
     # "And on Sunday?" replaces what follows "on", if anything does.
     after = [s for s in slots if s.preposition == named.preposition != ""]
     slots = after or slots
+    if parallel and (fitting := _by_answer(named, question, slots, parallel)):
+        readings = [_fill(question, slot, text, named) for slot, text in fitting]
+        return tuple(dict.fromkeys(one for one in readings if one))
+    # "And with the chair?" is no other "treasurer"; "for" and "of" say no role.
+    if named.preposition not in _ANY_ROLE and not after and not named.is_value:
+        return ()
     fits = [_by_form(named, slots, evidence), _by_documents(named, slots, evidence)]
     if weak:
         fits.append(_by_place(named, question, slots, evidence))
     for fitting in fits:
         readings = [_fill(question, slot, text, named) for slot, text in fitting]
         if readings:
-            return tuple(dict.fromkeys(readings))
+            return tuple(dict.fromkeys(one for one in readings if one))
     return ()
 
 
@@ -231,7 +260,9 @@ def find_phrases(question: str, evidence: PhraseEvidence) -> list[Phrase]:
     fixed = list(_fixed_spans(question))
     phrases = [_at(question, start, end) for start, end in fixed]
     for run in _runs(question, fixed):
-        phrases += _cut_run(question, run, evidence)
+        # "may I keep hens", "who hires boats": a verb first
+        has_verb = run and _VERB_FOLLOWS.search(question[: run[0].start()])
+        phrases += _cut_run(question, run[1:] if has_verb else run, evidence)
     return sorted(phrases, key=lambda phrase: phrase.start)
 
 
@@ -269,6 +300,38 @@ def _by_documents(
 ) -> list[Fit]:
     """Return the phrases that the documents list side by side with the named one."""
     return [(s, named.text) for s in slots if evidence.are_alike(s.text, named.text)]
+
+
+def _by_answer(
+    named: Phrase,
+    question: str,
+    slots: Sequence[Phrase],
+    parallel: Callable[[str, str], bool],
+) -> list[Fit]:
+    """Return the phrases of which the answer says the same as of the named one.
+
+    "£8 for the drill, £6 for the saw". A day may follow another preposition, "on
+    weekdays", "at weekends", which it then brings along.
+    """
+    asked = _ASKED.match(question)
+    fitting = []
+    for slot in slots:
+        is_asked = asked is not None and slot.start < asked.end()
+        same = slot.preposition == named.preposition
+        days = {named.text.lower(), slot.text.lower()} <= DAYS
+        if is_asked or slot.kind != named.kind or not (same or days):
+            continue
+        if not parallel(slot.text, named.text):
+            continue
+        if same:
+            fitting.append((slot, named.text))
+            continue
+        before = question[: slot.start].rstrip()
+        start = slot.start - len(slot.preposition) - 1
+        if named.preposition and before.lower().endswith(f" {slot.preposition}"):
+            text = f"{named.preposition} {named.text}"
+            fitting.append((replace(slot, start=start), text))
+    return fitting
 
 
 def _by_place(
@@ -315,18 +378,69 @@ def _is_subject(question: str, slot: Phrase) -> bool:
     return bool(before) and before[-1] in AUXILIARIES
 
 
-def _fill(question: str, slot: Phrase, text: str, named: Phrase) -> FollowUpReading:
-    """Return the question with one of its phrases replaced by a text."""
-    start = slot.start
-    if slot.article and named.article not in {"", slot.article}:
+def _fill(
+    question: str, slot: Phrase, text: str, named: Phrase
+) -> FollowUpReading | None:
+    """Return the question with one of its phrases replaced by a text.
+
+    The article and the verb before it agree with the text. None where it does not fit:
+    "how many" needs a plural, and a part of a longer name is no phrase.
+    """
+    many = bool(_PLURAL.search(text) or named.unit is not None)
+    start, end = slot.start, _end_of_compound(question, slot)
+    before = question[:start]
+    if re.search(r"\bhow\s+many\s+$", before, re.IGNORECASE) and not many:
+        return None
+    if slot.article:
         start -= len(slot.article) + 1
-        text = f"{named.article} {text}"
-    elif slot.article in {"a", "an"}:
-        start -= len(slot.article) + 1
-        text = f"{'an' if text[:1].lower() in 'aeiou' else 'a'} {text}"
-    subject = _DETERMINER.sub("", text, count=1)
-    whole = f"{question[:start]}{text}{question[slot.end :]}"
+        before = question[:start]
+    subject = (
+        named.text
+        if named.text in text and text.startswith(f"{named.preposition} ")
+        else _DETERMINER.sub("", text, count=1)
+    )
+    whole = f"{before}{_with_article(slot, text, named, many=many)}{question[end:]}"
+    if slot.code or slot.unit is not None or slot.text[:1].isupper():
+        was_many = many  # "N3" has no number
+    else:
+        was_many = bool(_PLURAL.search(slot.text))
+    auxiliary = _AUX_BEFORE.search(before)
+    if auxiliary and was_many != many:
+        pairs = _NUMBERS if many else {v: k for k, v in _NUMBERS.items()}
+        verb = pairs.get(auxiliary["aux"].lower(), auxiliary["aux"])
+        at = auxiliary.start()
+        whole = f"{whole[:at]}{verb}{whole[at + len(auxiliary['aux']) :]}"
     return FollowUpReading(f"{whole[:1].upper()}{whole[1:]}", subject, slot.text)
+
+
+def _end_of_compound(question: str, slot: Phrase) -> int:
+    """Return the end of a name of which the documents have only a part.
+
+    "Is a rowing boat", "to join the garden club": no verb follows there.
+    """
+    before = question[: slot.start].lower()
+    after = re.match(r"\s+(?-i:[a-z]{3,})(?=\W*$)", question[slot.end :])
+    is_noun = re.search(rf"\b(?:{_BE})\s+an?\s+$|\bto\s+\w+\s+(?:an?|the)\s+$", before)
+    if after is None or not is_noun or re.search(r"(?:ed|en|t)$", after[0]):
+        return slot.end
+    return slot.end + after.end()
+
+
+def _with_article(slot: Phrase, text: str, named: Phrase, *, many: bool) -> str:
+    """Return a text with the article that it needs in the place of a phrase."""
+    is_indefinite = slot.article in {"a", "an"}
+    is_plain = named.article in {"a", "an", "the"} and not text[:1].isupper()
+    if named.article and (slot.article or is_plain):
+        article = named.article
+    elif slot.article in {"a", "an", "the"} and many and named.unit is None:
+        article = ""  # "the readings": "And photos?"
+    elif is_indefinite and (many or text[:1].isupper()):
+        article = ""
+    else:
+        article = slot.article
+    if article in {"a", "an"}:
+        article = "an" if text[:1].lower() in "aeiou" else "a"
+    return f"{article} {text}" if article else text
 
 
 def _in_number(named: Phrase, slot: Phrase) -> Fit:

@@ -43,6 +43,20 @@ _NEXT_POLAR = re.compile(
     rf"[\s,;]+and\s+(?:also\s+)?(?=(?:{AUX})\s+(?!not\b)\w+\s+\w)", re.IGNORECASE
 )
 _POLAR = re.compile(rf"^\W*(?:{AUX})\b", re.IGNORECASE)
+# "No, I meant the fee.", "Sorry, the fee.", "I meant the fee.", "No, not A but B".
+_CORRECTION = re.compile(
+    r"^\W*(?:(?:(?:no|sorry|oh|actually|wait|pardon)\b[\s]*[,.;:!\u2013-]\s*)+"
+    r"(?:i\s+(?:really\s+|actually\s+)?meant?\b[\s,:]*)?"
+    r"|i\s+(?:really\s+|actually\s+)?meant?\b[\s,:]*)(?P<new>\S.*)$",
+    re.IGNORECASE,
+)
+_ENDS_IN_THAT = re.compile(r"\b(?!so\b)\w+\s+(?:that|this)\W*$", re.IGNORECASE)
+_WHY_NOT = re.compile(r"^\W*(?:(?:and|but|so)\b[\s,]*)?why\s+not\W*$", re.IGNORECASE)
+_THE_REASON = re.compile(
+    r"^\W*(?:(?:and|but|so)\b[\s,]*)?(?:what(?:['\u2019]s|\s+is)\s+the|for\s+what|for"
+    r"\s+which)\s+reason(?:\s+for\s+(?:that|this|it))?\W*$",
+    re.IGNORECASE,
+)
 _AND_WORD = re.compile(r"^[\s,;?]*(?:and\s+)?(?:also\s+)?", re.IGNORECASE)
 _JOINING = re.compile(
     r"^\W*(?:(?:and|but|so|also|then|ok|okay)\b[\s,]*)+", re.IGNORECASE
@@ -85,6 +99,34 @@ def _foreign_stop_words() -> frozenset[str]:
     lists = (stop_words(code) for code in LANGUAGES if code != ENGLISH)
     foreign = frozenset().union(*lists) - STOP_WORDS
     return frozenset(word for word in foreign if len(word) > 1)  # "class C"
+
+
+def find_correction(message: str) -> str:
+    """Return the thing by which a message corrects the question before.
+
+    Args:
+        message: Such as "No, I meant the annual fee." or "Sorry, the day ticket.".
+
+    Returns:
+        The thing, "the annual fee"; empty if the message is no correction.
+    """
+    match = _CORRECTION.match(message)
+    return match["new"].strip(" ?!.") if match else ""
+
+
+def ends_in_that(message: str) -> bool:
+    """Return whether the object of a question is "that": "Who decides that?"."""
+    return bool(_ENDS_IN_THAT.search(message))
+
+
+def asks_why_not(message: str) -> bool:
+    """Return whether a message only asks for the reason of a refusal: "Why not?"."""
+    return bool(_WHY_NOT.match(message))
+
+
+def asks_for_the_reason(message: str) -> bool:
+    """Return whether a message only asks "What is the reason?"."""
+    return bool(_THE_REASON.match(message))
 
 
 def without_lead(question: str) -> str:

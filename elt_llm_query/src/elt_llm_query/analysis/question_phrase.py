@@ -31,6 +31,17 @@ _BE = re.compile(r"\b(?:is|are|was|were|be|been|being)\b", re.IGNORECASE)
 _CLAUSE = re.compile(
     rf"\W*(?P<asked>[^,;]*?)\s*\b(?P<verb>{_AUX})\s+(?P<rest>.+?)\W*$", re.IGNORECASE
 )
+_CONTRACTED = {
+    "are": "aren't",
+    "can": "can't",
+    "do": "don't",
+    "does": "doesn't",
+    "is": "isn't",
+    "may": "can't",
+    "must": "mustn't",
+    "should": "shouldn't",
+    "will": "won't",
+}
 _NOUN = re.compile(r"(?:how\s+(?:many|much)|what|which)\s+(?P<noun>.+)", re.IGNORECASE)
 _SUBJECT = re.compile(
     r"(?:an?|the|my|your|our|any|every|each|some|no|all|i|we|you|he|she|it|they)\b"
@@ -62,6 +73,22 @@ def continue_question(message: str, last: str) -> str | None:
     if rest is None:
         return None
     return " ".join(filter(None, (phrase, clause["verb"].lower(), subject, rest))) + "?"
+
+
+def ask_why_not(last: str) -> str | None:
+    """Return "Why are proxies not allowed?" as "Why aren't proxies allowed?", or None.
+
+    Args:
+        last: The complete question before, which asked whether something is so.
+    """
+    clause = re.match(
+        rf"\W*(?P<verb>{'|'.join(_CONTRACTED)})\s+(?P<rest>.+?)\W*$",
+        without_lead(last),
+        re.IGNORECASE,
+    )
+    if clause is None:
+        return None
+    return f"Why {_CONTRACTED[clause['verb'].lower()]} {clause['rest']}?"
 
 
 def is_question_phrase(message: str) -> bool:

@@ -171,7 +171,14 @@ def _title_runs(question: str, titles: Sequence[str]) -> list[str]:
             runs[-1].append(match[0])
         elif runs[-1]:
             runs.append([])
-    return [" ".join(run) for run in runs if run]
+    named = [" ".join(run) for run in runs if run]
+    return [_with_the(run, question) for run in named]
+
+
+def _with_the(run: str, question: str) -> str:
+    """Return words of a question with "the" where an article precedes them."""
+    before = rf"\b(?:the|an?)\s+{re.escape(run)}\b"
+    return f"the {run}" if re.search(before, question, re.IGNORECASE) else run
 
 
 def _is_form(name: str) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Collection
 
 from elt_llm_query.analysis.lexicon import (
     AUXILIARIES,
+    DAYS,
     DETERMINERS,
     MONTHS,
     STOP_WORDS,
@@ -50,7 +51,8 @@ _NO_SUBJECT = (
     | {*PREPOSITIONS.split()}
     | {*words("is are was were be been being and or this that these those its their")}
 )
-# None of these is between a number and the noun that it counts: "10 of the greenhouses".
+_NOTHING = re.compile(r"\b(?:nothing|free|none|no\s+charge)\b", re.IGNORECASE)
+# None of these is between a number and the noun that it counts: "10 for greenhouses".
 _ENDS_PHRASE = (
     {*PREPOSITIONS.split()} - {"of"} | AUXILIARIES | {"and", "or", "a", "an", "per"}
 )
@@ -61,6 +63,19 @@ _MEANING = re.compile(r"\b(?:means?|stands?\s+for|refers?\s+to)\W*$", re.IGNOREC
 VAGUE = 0.5
 _SENTENCE = re.compile(r"[.;:|\n]")
 _STRETCH = re.compile(r"[,;:](?=\s)")  # not that of "2,000" or "8:30"
+_HOW = re.compile(r"\bhow\s+(\w+)", re.IGNORECASE)
+# "How long" also asks for a time, "how big" for any dimension.
+_DIMENSIONS = tuple(
+    frozenset(ring.split())
+    for ring in (
+        "deep depth deeper",
+        "high height tall higher lower taller",
+        "wide width broad breadth wider",
+        "thick thickness thicker",
+        "heavy weight weigh weighs heavier",
+    )
+)
+_SHORT_STRETCH = re.compile(r"[,;:](?=\s)|\s(?:and|but|or)\s")
 _FORMS = frozenset([Form.NUMBER, Form.TIME])
 _HOW_MANY = re.compile(rf"\bhow\s+many\s+(?P<noun>{NOUNS})", re.IGNORECASE)
 # Words between a number and its noun: "five very old locks".
@@ -72,7 +87,9 @@ _RATE = re.compile(
     r"(?:an?|per|each|every)\s+\w+",
     re.IGNORECASE,
 )
-_PRICE = re.compile(r"\b(?:how\s+much|how\s+many|cost|costs|price|fee|pay)\b", re.IGNORECASE)
+_PRICE = re.compile(
+    r"\b(?:how\s+much|how\s+many|cost|costs|price|fee|pay)\b", re.IGNORECASE
+)
 
 
 def tells_asked(question: str, quoted: str) -> bool:
@@ -92,6 +109,8 @@ def tells_asked(question: str, quoted: str) -> bool:
     if asks_for_agent(question):
         return bool(_AGENT.search(quoted)) or _names_actor(question, quoted)
     quoted = _without_rates(question, quoted)
+    if not tells_dimension(question, quoted):
+        return False
     analysis = analyse(question)
     if _MEANING.search(question.rstrip("?!. ")):
         is_defined = analysis.form is Form.DEFINITION
@@ -153,9 +172,70 @@ def tells_asked_of(question: str, subject: str, quoted: str) -> bool:
     stems = stems_of(subject)
     quoted = _without_rates(question, quoted)
     return any(
-        stems <= stems_of(stretch) and form_fit(analysis, stretch) > 0
+        stems <= stems_of(stretch)
+        and (form_fit(analysis, stretch) > 0 or _tells_nothing(question, stretch))
         for stretch in _STRETCH.split(quoted)
     )
+
+
+def tells_value_of(question: str, old: str, new: str, quoted: str) -> bool:
+    """Return whether stretches of a text give a value of two things each.
+
+    Args:
+        question: The question about the first; it must ask for a number or time.
+        old: The thing that it is about.
+        new: Another thing.
+        quoted: The quote that answered it.
+    """
+    analysis = analyse(question)
+    if analysis.form not in _FORMS:
+        return False
+    values = [
+        {one for one in (old, new) if stems_of(one) <= stems_of(stretch)}
+        for stretch in _SHORT_STRETCH.split(_without_rates(question, quoted))
+        if form_fit(analysis, stretch) > 0 or _tells_nothing(question, stretch)
+    ]
+    return {old} in values and {new} in values and have_one_role(old, new, quoted)
+
+
+def have_one_role(old: str, new: str, quoted: str) -> bool:
+    """Return whether two things follow the same preposition, or none, in a text.
+
+    "The treasurer pays up to £250, up to £900 with leave of the chair" says nothing of
+    what the chair pays. Days may follow different ones: "on weekdays", "at weekends".
+    """
+    if {*words(f"{old} {new}".lower())} <= DAYS:
+        return True
+    roles = [_roles(one, quoted) for one in (old, new)]
+    return not all(roles) or bool(roles[0] & roles[1])
+
+
+def _roles(thing: str, quoted: str) -> set[str]:
+    """Return the prepositions before a thing in a text; "" where there is none."""
+    several = words(quoted.lower())
+    names = [stem(word) for word in words(thing.lower()) if word not in STOP_WORDS]
+    roles = set()
+    for at in range(len(several)):
+        here = [stem(word) for word in several[at : at + len(names)]]
+        if not names or here != names:
+            continue
+        before = [w for w in several[max(0, at - 2) : at] if w not in DETERMINERS]
+        is_role = bool(before) and before[-1] in {*PREPOSITIONS.split()}
+        roles.add(before[-1] if is_role else "")
+    return roles
+
+
+def tells_dimension(question: str, quoted: str) -> bool:
+    """Return whether a text does not give another dimension than "how deep" asks for.
+
+    "60 centimetres deep" does not say how high a pond is.
+    """
+    asked = _HOW.search(question)
+    ring = next((r for r in _DIMENSIONS if asked and asked[1].lower() in r), None)
+    several = {*words(quoted.lower())}
+    if ring is None or several & ring:
+        return True
+    return not several & frozenset().union(*_DIMENSIONS)
 
 
 def tells_count_of(question: str, subject: str, quoted: str) -> bool:
@@ -194,6 +274,11 @@ def _counts(stems: frozenset[str], sentence: str) -> bool:
         if number and after[0] in _BE and (after[number + 1 :] or ["per"])[0] in _EACH:
             return True
     return False
+
+
+def _tells_nothing(question: str, stretch: str) -> bool:
+    """Return whether a stretch says that a thing costs nothing."""
+    return bool(_PRICE.search(question) and _NOTHING.search(stretch))
 
 
 def _without_rates(question: str, quoted: str) -> str:

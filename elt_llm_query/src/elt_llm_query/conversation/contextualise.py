@@ -31,19 +31,28 @@ from elt_llm_query.analysis.follow_up import (
 )
 from elt_llm_query.analysis.message_form import (
     asks,
+    asks_for_the_reason,
+    asks_why_not,
+    ends_in_that,
+    find_correction,
     may_be_foreign,
     names_nothing,
     split_parts,
     without_lead,
 )
 from elt_llm_query.analysis.noun_phrases import stems_of
-from elt_llm_query.analysis.question_phrase import continue_question, is_question_phrase
+from elt_llm_query.analysis.question_phrase import (
+    ask_why_not,
+    continue_question,
+    is_question_phrase,
+)
 from elt_llm_query.analysis.referents import (
     NamedThing,
     choose_referent,
     find_candidates,
     has_rival,
 )
+from elt_llm_query.conversation.asked_check import tells_value_of
 from elt_llm_query.conversation.courtesy import find_courtesy
 from elt_llm_query.conversation.exchanges import (
     Exchange,
@@ -63,6 +72,7 @@ from elt_llm_query.llm_calls import (
 from elt_llm_query.prompts import CONTEXTUALISE
 
 SHORTEST = 3  # characters; shorter rewrites are useless and the message is kept
+_ANSWERED = {Status.ANSWERED, Status.PARTIAL}
 _SHOWN = 2  # example questions; more would be a long list
 
 
@@ -136,9 +146,8 @@ class ByRules(Contextualiser):
     ) -> Understood:
         dependence = find_dependence(message)
         last = last_asked(exchanges)
-        if exchanges and is_question_phrase(message):
-            fragment = Dependence(Pointer.FRAGMENT, message.strip().rstrip("?!. "))
-            return _continue(message, last) or _ask_back(message, fragment, ())
+        if exchanges and (special := _of_special_form(message, last)):
+            return special
         if dependence.kind is Pointer.NONE:
             return _of_one_thing(message, exchanges) or _as_written(message, last)
         if not exchanges and dependence.kind is Pointer.PRONOUN and dependence.rival:
@@ -300,6 +309,42 @@ def _continue(message: str, last: Exchange | None) -> Understood | None:
     return _about_all(question, find_candidates(last.question, last.titles))
 
 
+def _of_special_form(message: str, last: Exchange | None) -> Understood | None:
+    """Return a correction, "Why not?" or a mere question phrase, or None."""
+    if last and (thing := find_correction(message)) and not asks(thing):
+        return _correct(message, thing, last)
+    if last and (asks_why_not(message) or asks_for_the_reason(message)):
+        return _ask_reason(message, last)
+    if is_question_phrase(message):
+        fragment = Dependence(Pointer.FRAGMENT, message.strip().rstrip("?!. "))
+        return _continue(message, last) or _ask_back(message, fragment, ())
+    return None
+
+
+def _correct(message: str, thing: str, last: Exchange) -> Understood:
+    """Return the last question about the thing that was meant, if that is certain."""
+    fragment = Dependence(Pointer.FRAGMENT, message.strip().rstrip("?!. "))
+    readings = _read(f"And {thing}?", fragment, last, weak=False)
+    readings = readings or _read(f"And {thing}?", fragment, last, weak=True)
+    if len(readings) == 1:
+        return _take_over(readings[0], last)
+    return _ask_back(message, fragment, ())
+
+
+def _ask_reason(message: str, last: Exchange) -> Understood:
+    """Return "Why not?" or "What is the reason?" with the clause of the last one."""
+    if asks_why_not(message) and len(split_parts(last.question)) == 1:
+        question = ask_why_not(last.question)
+        if question and _is_whole(last.question):
+            things = find_candidates(last.question, last.titles)
+            return _about_all(question, things)
+    fragment = Dependence(Pointer.FRAGMENT, message.strip().rstrip("?!. "))
+    is_why = asks_for_the_reason(message)
+    return (_continue("Why?", last) if is_why else None) or _ask_back(
+        message, fragment, ()
+    )
+
+
 def _about_all(question: str, things: Sequence[NamedThing]) -> Understood:
     """Return a continued question, the answer to which must be about the things."""
     subject, *others = [thing.text for thing in things] or [""]
@@ -310,6 +355,9 @@ def _as_written(message: str, last: Exchange | None) -> Understood:
     """Return a message that refers to nothing; a mere noun phrase is asked back."""
     if last is None:
         return Understood(without_lead(message))
+    if ends_in_that(message) and last.status not in _ANSWERED:
+        words = message.strip().rstrip("?!. ")
+        return _ask_back(message, Dependence(Pointer.FRAGMENT, words), ())
     # Only of English, after a question in English, is it known that it asks nothing.
     is_phrase = names_nothing(message) or (
         not asks(message) and not may_be_foreign(message)
@@ -374,7 +422,9 @@ def _has_attribute(last: Exchange, thing: NamedThing, words: Dependence) -> bool
 
     If not, "the fee of the thing" would be a guess.
     """
-    return last.evidence().is_attribute(words.noun, thing.stems)
+    return last.evidence().is_attribute(
+        words.noun, thing.stems, placed=not words.elliptic
+    )
 
 
 def _take(
@@ -406,7 +456,30 @@ def _read(
         return ()
     if named is None or len(split_parts(question)) > 1 or not _is_whole(question):
         return ()
-    return read_follow_up(named, last.question, last.evidence(), weak=weak)
+    return read_follow_up(
+        named,
+        last.question,
+        last.evidence(),
+        weak=weak,
+        parallel=partial(_is_parallel, last),
+    )
+
+
+def _is_parallel(last: Exchange, old: str, new: str) -> bool:
+    """Return whether a quote of the last answer says the same of two things.
+
+    It names both, in one list or each beside a value.
+    """
+    if last.status not in _ANSWERED:
+        return False
+    return any(
+        stems_of(f"{old} {new}") <= stems_of(citation.quote)
+        and (
+            SpokenOf((citation.quote,)).are_alike(old, new)
+            or tells_value_of(last.question, old, new, citation.quote)
+        )
+        for citation in last.citations
+    )
 
 
 def _is_whole(question: str) -> bool:
@@ -462,11 +535,18 @@ def _ask_back(
         verb = "are" if dependence.plural else "is"
         examples = [f"What {verb} the {dependence.noun}?"]
     else:
-        names = [candidate.text for candidate in candidates[:_SHOWN]]
+        fitting = [c for c in candidates if c.plural == dependence.plural]
+        whole = [c for c in fitting if c.plural or _may_stand_alone(c.text)]
+        names = [] if dependence.personal else [c.text for c in whole[:_SHOWN]]
         examples = [put_referent(message, dependence, name) for name in names]
     if examples:
         reply += f" For example: {' Or: '.join(examples)}"
     return Understood(message, "", reply, dependence.words)
+
+
+def _may_stand_alone(name: str) -> bool:
+    """Return whether a singular name needs no article: "the loan", "Acme"."""
+    return name.startswith("the ") or name != name.lower()
 
 
 def _repeats(question: str, message: str, exchanges: Sequence[Exchange]) -> bool:

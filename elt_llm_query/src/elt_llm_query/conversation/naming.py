@@ -1,4 +1,4 @@
-"""What names the thing that a quote is about, beside the quote: headings and headers."""
+"""Headings and headers that name what a quote is about."""
 
 import re
 

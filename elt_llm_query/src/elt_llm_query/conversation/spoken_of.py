@@ -91,7 +91,9 @@ class SpokenOf:
             and (not first or begin.match(sentence))
         )
 
-    def is_attribute(self, noun: str, stems: frozenset[str]) -> bool:
+    def is_attribute(
+        self, noun: str, stems: frozenset[str], *, placed: bool = True
+    ) -> bool:
         """Return whether passages speak of the noun of a thing.
 
         That is "the weight of oak", "oak weight", or the weight in a passage whose
@@ -100,8 +102,9 @@ class SpokenOf:
         Args:
             noun: The noun.
             stems: Stems of the words of the thing.
+            placed: Whether headings or titles that name the thing suffice.
         """
-        if any(
+        if placed and any(
             stems <= stems_of(place)
             for text, place in self._find(noun)
             if _phrase(noun).search(text)

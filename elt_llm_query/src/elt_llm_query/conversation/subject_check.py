@@ -6,11 +6,17 @@ from functools import partial
 from elt_llm_core.document import BlockKind
 from elt_llm_core.results import Citation, QueryResult, Status
 from elt_llm_core.store import Store
-from elt_llm_query.analysis.message_form import asks, may_be_foreign
-from elt_llm_query.analysis.noun_phrases import stems_of, telling_stems
+from elt_llm_query.analysis.message_form import asks, ends_in_that, may_be_foreign
+from elt_llm_query.analysis.noun_phrases import (
+    stems_of,
+    telling_stems,
+    telling_words,
+)
 from elt_llm_query.analysis.referents import NamedThing, names_a_thing
+from elt_llm_query.analysis.stems import stem
 from elt_llm_query.conversation.asked_check import (
     has_words,
+    have_one_role,
     tells_any,
     tells_asked,
     tells_asked_of,
@@ -27,6 +33,7 @@ from elt_llm_query.conversation.exchanges import (
 )
 from elt_llm_query.conversation.naming import naming_headings, row_names
 from elt_llm_query.conversation.source_numbers import plain_text
+from elt_llm_query.conversation.spoken_of import SpokenOf
 from elt_llm_query.prompts import UNSURE_ANSWER
 
 NO_SUBJECT = "No passage that was found answers this of {subject} for sure."
@@ -71,6 +78,8 @@ class SubjectCheck:
         """Return why an answer is about something else, and the unclear words."""
         if result.status not in {Status.ANSWERED, Status.PARTIAL}:
             return "", ""
+        if part.in_quote:
+            result = self._without_repeated(result, part)
         if part.subject and not self._is_about(result, part):
             return NO_SUBJECT.format(subject=part.subject), ""
         if not self._tells_asked(part, result):
@@ -110,6 +119,8 @@ class SubjectCheck:
         if last is None or _is_foreign(part, last):
             return True
         if not part.is_resolved:
+            if ends_in_that(part.question) and not _speaks_on(part, last, result):
+                return False
             quoted = " ".join(f"{c.quote} {c.section}" for c in result.citations)
             asked = telling_stems(part.question)
             was_refused = last_answered(self._exchanges) is None
@@ -155,6 +166,24 @@ class SubjectCheck:
         before = min(map(last.mentions, thing.stems))
         count = partial(count_mentions, self._store, sorted(now))
         return before >= OFTEN and min(map(count, thing.stems)) * OFTEN <= before
+
+    def _without_repeated(self, result: QueryResult, part: Understood) -> QueryResult:
+        """Return an answer without statements that an earlier answer had already.
+
+        They stand beside the one that names the new subject, and prove nothing of it.
+        """
+        subject = stems_of(part.subject)
+        quotes = {c.quote for e in self._exchanges if e.text for c in e.citations}
+        new = tuple(
+            one
+            for one in result.statements
+            if not {c.quote for c in one.citations} <= quotes
+        )
+        quoted = [" ".join(c.quote for c in one.citations) for one in new]
+        if not new or not all(subject <= stems_of(quote) for quote in quoted):
+            return result
+        cited = tuple(c for one in new for c in one.citations)
+        return result.model_copy(update={"statements": new, "citations": cited})
 
     def _is_about(self, result: QueryResult, part: Understood) -> bool:
         texts = {source.label: source.text for source in result.sources}
@@ -250,9 +279,38 @@ def _tells_new(part: Understood, last: Exchange, quoted: str) -> bool:
     They match every question about their subject. So the new words of the message must
     be in them, not only in a heading, and a value must stand beside the new name.
     """
-    if part.in_quote and not tells_asked_of(part.question, part.subject, quoted):
+    if (
+        part.in_quote
+        and not _is_listed(part, last, quoted)
+        and not (
+            tells_asked_of(part.question, part.subject, quoted)
+            and have_one_role(part.replaced, part.subject, quoted)
+        )
+    ):
         return False
     return has_words(_own_words(part, last), quoted)
+
+
+def _speaks_on(part: Understood, last: Exchange, result: QueryResult) -> bool:
+    """Return whether an answer to "Who decides that?" is of what was spoken of.
+
+    It must be in the same documents and share a word with the last question.
+    """
+    documents = {citation.document_id for citation in result.citations}
+    spoken = telling_stems(last.question) - telling_stems(part.question)
+    quoted = stems_of(" ".join(citation.quote for citation in result.citations))
+    return documents <= {*last.documents} and bool(spoken & quoted)
+
+
+def _is_listed(part: Understood, last: Exchange, quoted: str) -> bool:
+    """Return whether a quote names the new thing in one list with the old one.
+
+    "Two dogs are welcome on Heron and Kingfisher" says the same of both.
+    """
+    evidence = SpokenOf((quoted,))
+    old = telling_stems(last.question) - telling_stems(part.question)
+    names = (w for w in telling_words(last.question) if stem(w) in old)
+    return any(evidence.are_alike(name, part.subject) for name in names)
 
 
 def _own_words(part: Understood, last: Exchange) -> frozenset[str]:
