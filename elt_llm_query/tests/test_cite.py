@@ -1,13 +1,17 @@
 import dataclasses
 
 import pytest
+from llama_index.core.base.response.schema import Response
 
 from answer_world import BOX, FEES, LOANS, SOURCES, cite, locate, offer
 from elt_llm_core.document import Cell
 from elt_llm_core.results import Span, Status, Support
+from elt_llm_core.store import Store
 from elt_llm_query.grounding.citations import (
     NOTHING_STANDS,
+    NOTHING_WRITTEN,
     UNVERIFIED,
+    check_answer,
     cite_answer,
     cite_claims,
 )
@@ -34,6 +38,28 @@ def test_a_verbatim_sentence_is_verified_with_span_page_and_boxes():
     assert (found.span.start, found.span.end) == (100, 101 + len(said))
     assert (found.page, found.span.page, found.boxes) == (4, 4, (BOX,))
     assert found.section == "Fees"
+
+
+@pytest.mark.parametrize(
+    ("answer", "support"),
+    [
+        ('"Lost books are paid for in full." [S1].', Support.VERIFIED),
+        ('"Lost books are paid for in full" [S1].', Support.VERIFIED),
+        ('"Lost books are\npaid for in full." [S1]', Support.NORMALISED),
+        ('"Lost books are not paid for in full." [S1]', None),
+    ],
+)
+def test_marks_around_a_quotation_claim_nothing(answer, support):
+    checked = cite(answer)
+    assert [c.support for c in checked.citations] == [support] * bool(support)
+
+
+def test_an_empty_answer_of_a_model_is_named_so(tmp_path):
+    response = Response("", metadata={})
+    checked = check_answer(response, SOURCES, Store(tmp_path), "strict")
+    assert checked.answer == NOTHING_WRITTEN
+    assert checked.status is Status.VALIDATION_FAILED
+    assert not checked.removed
 
 
 def test_a_label_after_the_full_stop_belongs_to_what_it_follows():

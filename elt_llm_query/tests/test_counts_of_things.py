@@ -13,6 +13,8 @@ from elt_llm_query.synthesizers.extractive.constraints import form_fit
         ("How many students use it?", "Students may use the tools in room A12."),
         ("How many tenants are there?", "Tenants get 4 % off."),
         ("How many guests were there?", "Guests pay 12 euros."),
+        ("How many boats are there?", "Boats take up to four people."),
+        ("How many cabin boats are there?", "The other three you work yourself."),
     ],
 )
 def test_other_numbers_are_no_count(question, text):
@@ -23,7 +25,10 @@ def test_other_numbers_are_no_count(question, text):
     ("question", "text"),
     [
         ("How many members are there?", "The club has 120 members."),
-        ("How many members are there?", "Membership costs £36; we are 120."),
+        ("How many members has it?", "Membership costs £36; we are 120."),
+        ("How many boats are there?", "The yard owns seven old rowing boats."),
+        ("How many boats are there?", "The number of boats is seven."),
+        ("How many people are there in a team?", "A team has five persons."),
         ("How many people can stay?", "The house sleeps six."),
         ("How many euros does it cost?", "It costs 12 euros."),
         ("How much does it cost?", "It costs £12."),

@@ -52,6 +52,7 @@ Confirm = Callable[[Sequence[StatementCheck]], list[StatementCheck]]
 
 UNVERIFIED = "[unverified]"
 NOTHING_STANDS = "No statement of the generated answer stands in the sources."
+NOTHING_WRITTEN = "The model gave an empty answer."
 NOTHING_FOUND = "Nothing was found in the collections for this question."
 _NO_DATA = re.compile(r"\[insufficient data\b[^\]]*\]")  # a mark that models recognise
 _LABELS = re.compile(r"(?:\[[SF]\d+\])+")
@@ -100,7 +101,9 @@ def check_answer(
     if not sources:
         return _assemble([_notice(NOTHING_FOUND)], Status.NO_SOURCES, ())
     metadata = response.metadata or {}
-    answer, locate = str(response), locator(store)
+    # LlamaIndex writes an empty response as "None".
+    answer = str(response) if getattr(response, "response", response) else ""
+    locate = locator(store)
     if metadata.get(WRITTEN_BY_KEY, True) is False and CLAIMS_KEY in metadata:
         claims = metadata[CLAIMS_KEY]
         checked = cite_claims(answer, claims, sources, locate, texts(store))
@@ -136,6 +139,8 @@ def cite_answer(
         The answer as plain text, and its statements. Under `strict` all are proved, or
         the answer is one fixed sentence.
     """
+    if not answer.strip():
+        return _assemble([_notice(NOTHING_WRITTEN)], Status.VALIDATION_FAILED, ())
     parsed = parse_labels(plain_text(answer), [o.source.label for o in sources])
     drafts = split_statements(parsed.text)
     refused = _refuses(parsed.text)

@@ -196,7 +196,7 @@ def _parts(statement: DraftStatement) -> list[_Part]:
     parts = [_Part(quote, plain, quoted=True) for quote in quotes]
     if not parts:
         return [_Part(plain, plain)]
-    if tells_nothing(around):
+    if not words(around) or tells_nothing(around):
         return parts
     short = any(len(words(quote)) < SELF_CONTAINED for quote in quotes)
     whole = short or content_words(around) < FEWEST_AROUND

@@ -424,5 +424,22 @@ def goes_on_over_page(before: Draft, draft: Draft) -> bool:
     kinds = (BlockKind.PARAGRAPH, BlockKind.LIST_ITEM)
     if draft.kind is not BlockKind.PARAGRAPH or before.kind not in kinds:
         return False
-    last, first = before.lines[-1].text.rstrip(), draft.lines[0].text
-    return not last.endswith((".", ":", ";", "!", "?")) and first[:1].islower()
+    last, first = before.lines[-1], draft.lines[0]
+    if last.text.rstrip().endswith((".", ":", ";", "!", "?")):
+        return False
+    return first.text[:1].islower() or _has_no_room(before, first)
+
+
+def _has_no_room(before: Draft, first: Line) -> bool:
+    """Return whether a line ends only because the next word did not fit.
+
+    Then a name or a number may begin the next page: "wireless internet on Marsh" and
+    "Harrier only.". A paragraph of one line does not show where its lines end.
+    """
+    last, word = before.lines[-1], first.words[0]
+    alike = last.size == first.size and last.bold == first.bold
+    marked = any(mark.match(first.text) for mark in (NUMBER, MARKER, KEYWORD, CAPTION))
+    if not alike or marked or len(before.lines) == 1:
+        return False
+    edge = max(line.right for line in before.lines)
+    return last.right + word.right - word.left > edge

@@ -45,6 +45,7 @@ from elt_llm_query.synthesizers.extractive.fact_sheet import (
     asks_for_cell,
     pick_line,
 )
+from elt_llm_query.synthesizers.extractive.heading_items import is_of_another_item
 
 _NUMBERED = re.compile(r"\W*\d[\d.]*\W*\s[A-Z]")
 # "Table 2: Fees", or "Table 2 Fees" without a mark; "Table 2 shows the fees" is none.
@@ -318,6 +319,9 @@ def _in_prose(
         if _is_heading(sentence, passage.heading) or _is_header(passage, sentence):
             continue
         setting = _setting(passage, heading, all_sentences, place)
+        under_lead = read(f"{leads.text(lead)}\n{setting.own.text}")
+        if is_of_another_item(question, under_lead, passage.section):
+            continue
         checked = check_sentence(question, sentence, setting)
         if checked is None:
             continue

@@ -407,6 +407,12 @@ _UNCOUNTABLE = re.compile(
     re.IGNORECASE,
 )
 _HOW_MANY = re.compile(rf"\bhow\s+many\s+(?!(?:{_UNITS_OF_NO_COUNT})\b)", re.IGNORECASE)
+# "How many rowing boats are there in the yard?"
+_ARE_THERE = re.compile(
+    r"\bhow\s+many\s+(?:[\w-]+\s+){0,2}?(?P<noun>[\w-]+)\s+(?:are|were)\s+there\b",
+    re.IGNORECASE,
+)
+_BEFORE_NOUN = 4  # words from a number to its noun: "five large wooden boats"
 _DATE = re.compile(r"\b\d{4}\b|\d+[:/.]\d+")
 # "8 a.m.", "20.30 h", "eight o'clock".
 _CLOCK = re.compile(
@@ -469,6 +475,8 @@ def _number_fit(question: QuestionAnalysis, text: str) -> float:
         return 0.0
     if not question.counted:
         return 1.0
+    if there := _ARE_THERE.search(question.text):
+        return float(_is_counted(stem(there["noun"]), asked, sentence))
     for place, word in enumerate(sentence.words):
         if read(word).numbers - asked:
             around = read(
@@ -477,6 +485,22 @@ def _number_fit(question: QuestionAnalysis, text: str) -> float:
             if any(match(c, around.stems) for c in question.counted):
                 return 1.0
     return UNCOUNTED
+
+
+def _is_counted(noun: str, asked: Vocabulary, sentence: Sentence) -> bool:
+    """Return whether a number precedes a noun, or is said to be its number.
+
+    "Rowing boats take four people" does not tell how many boats there are.
+    """
+    if "number" in sentence.stems:
+        return bool(match(noun, sentence.stems))
+    return any(
+        read(word).numbers - asked
+        and match(
+            noun, frozenset(sentence.stem_list[place + 1 : place + 1 + _BEFORE_NOUN])
+        )
+        for place, word in enumerate(sentence.words)
+    )
 
 
 def _tells_how_often(text: str) -> bool:

@@ -62,6 +62,7 @@ from elt_llm_query.synthesizers.extractive.claim_spans import (
     section_claims,
 )
 from elt_llm_query.synthesizers.extractive.continuations import with_continuations
+from elt_llm_query.synthesizers.extractive.counting_tables import drop_uncounted_tables
 from elt_llm_query.synthesizers.extractive.features import lacks_words, to_features
 from elt_llm_query.synthesizers.extractive.lead_ins import (
     LeadFinder,
@@ -448,6 +449,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         candidates = drop_examples(question, candidates, passages)
         candidates = drop_nameless(question, candidates, passages)
         candidates = keep_unnamed_tables(question, candidates, passages)
+        candidates = drop_uncounted_tables(question, candidates, passages)
         candidates = drop_bare_leads(candidates, passages)
         candidates = drop_fragments(candidates, passages)
         candidates = keep_in_form(question, candidates, passages)
