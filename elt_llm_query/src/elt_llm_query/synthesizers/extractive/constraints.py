@@ -465,12 +465,7 @@ def form_fit(question: QuestionAnalysis, text: str) -> float:
 
 def _number_fit(question: QuestionAnalysis, text: str) -> float:
     """Return how well a number answers how many or how long."""
-    text = _NO_COUNT.sub(" ", text)
-    if question.counted and not question.counted & _UNITS_OF_TIME:
-        text = _TIMES.sub(" ", _CLOCK.sub(" ", text))
-    if _HOW_MANY.search(question.text):
-        text = _UNCOUNTABLE.sub(" ", text)
-    asked, sentence = question.read.numbers, read(text)
+    asked, sentence = question.read.numbers, read(_drop_other_numbers(question, text))
     if not sentence.numbers - asked:
         return 0.0
     if not question.counted:
@@ -485,6 +480,16 @@ def _number_fit(question: QuestionAnalysis, text: str) -> float:
             if any(match(c, around.stems) for c in question.counted):
                 return 1.0
     return UNCOUNTED
+
+
+def _drop_other_numbers(question: QuestionAnalysis, text: str) -> str:
+    """Return a text without the numbers that count nothing that is asked for."""
+    text = _NO_COUNT.sub(" ", text)
+    if question.counted and not question.counted & _UNITS_OF_TIME:
+        text = _TIMES.sub(" ", _CLOCK.sub(" ", text))
+    if _HOW_MANY.search(question.text):
+        text = _UNCOUNTABLE.sub(" ", text)
+    return text
 
 
 def _is_counted(noun: str, asked: Vocabulary, sentence: Sentence) -> bool:
