@@ -16,7 +16,7 @@ from elt_llm_consumer.definitions.candidate_readings import (
     load_reading_scorer,
     read_probabilities,
 )
-from elt_llm_consumer.definitions.conditions import with_condition
+from elt_llm_consumer.definitions.condition_clauses import with_condition
 from elt_llm_consumer.definitions.definition_features import (
     Features,
     describe_all,
