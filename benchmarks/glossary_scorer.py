@@ -43,7 +43,6 @@ from elt_llm_consumer.definitions.definition_pipeline import (
     SURE,
     Scored,
     choose,
-    in_words,
 )
 from elt_llm_consumer.definitions.definition_records import text_units
 from elt_llm_consumer.definitions.mere_statements import (
@@ -108,7 +107,6 @@ HEAD = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|"
 class Part:
     """One document: its candidates and how it uses its words."""
 
-    text: str
     usage: Usage
     candidates: Sequence[DefinitionProposal]
     rows: Sequence[Features]
@@ -135,7 +133,7 @@ def to_part(text: str, blocks: Sequence[Block]) -> Part:
     units = text_units(text, blocks)
     usage = Usage(text, blocks, units)
     candidates = find_candidates(text, blocks, units, usage)
-    return Part(text, usage, candidates, describe_all(candidates, usage))
+    return Part(usage, candidates, describe_all(candidates, usage))
 
 
 def read_parts(root: Path, name: str, paths: Sequence[Path]) -> list[Part]:
@@ -203,7 +201,7 @@ def read_sample(root: Path) -> Set:
 def read_textbooks(folder: Path) -> Set:
     """Pages of textbooks in which people marked terms and definitions."""
     whole = Set(TEXTBOOKS, [])
-    parts: list[Part] = []
+    parts = []
     for sentences, pairs in marked_terms(folder / "deft_definitions/dev"):
         text, blocks = "", []
         for sentence in sentences:
@@ -283,11 +281,6 @@ class Model:
         return {"intercept": round(float(self.weights[-1]), 4), "features": features}
 
 
-def feature_names(sets: Sequence[Set]) -> list[str]:
-    """The names of all features, in order."""
-    return sorted({name for one in sets for row in one.rows for name in row})
-
-
 def fit(sets: Sequence[Set], names: Sequence[str]) -> Model:
     """The weights of all sets."""
     judged = [
@@ -305,7 +298,7 @@ def fit_rows(
     right: Array,
     counts: Array,
     names: Sequence[str],
-    penalty: float | Array,
+    penalty: float,
 ) -> Model:
     """The weights with the least penalised loss, by Newton's method.
 
@@ -334,17 +327,15 @@ def glossary(one: Set, model: Model, threshold: float, ways: frozenset[Way]) -> 
 ]:  # fmt: skip
     """Terms and definitions of a set, as the product would choose them."""
     judge_of = shipped.to_scorer(model.content())
-    rows = []
+    found = []
     for part in one.parts:
         scored = [
             Scored(candidate, row, judge_of.probability(row))
             for candidate, row in zip(part.candidates, part.rows, strict=True)
             if candidate.way in ways
         ]
-        for chosen in choose(scored, part.usage, threshold):
-            definition, _ = in_words(part.text, chosen.candidate)
-            rows.append((definition.term, definition.definition))
-    return rows
+        found += [s.candidate.definition for s in choose(scored, part.usage, threshold)]
+    return [(one.term, one.definition) for one in found]
 
 
 def left_out(
@@ -382,8 +373,8 @@ def report_labelled(sets: Sequence[Set], names: Sequence[str]) -> None:
             if counts
         ]
         seen += pairs
-        print(f"| {name} | {' | '.join(ranked(pairs))} |")
-    print(f"| all | {' | '.join(ranked(seen))} |")
+        print(f"| {name} | {' | '.join(_ranked(pairs))} |")
+    print(f"| all | {' | '.join(_ranked(seen))} |")
 
 
 def report_forms(sets: Sequence[Set]) -> None:
@@ -404,7 +395,7 @@ def report_forms(sets: Sequence[Set]) -> None:
         print(f"| {name} | {len(judged)} | {sum(judged):.0f} |")
 
 
-def ranked(pairs: Sequence[tuple[float, float]]) -> Iterator[str]:
+def _ranked(pairs: Sequence[tuple[float, float]]) -> Iterator[str]:
     """Counts, average precision, and precision and recall at each threshold."""
     order = sorted(pairs, key=lambda pair: -pair[0])
     right = np.array([is_right for _, is_right in order])
@@ -470,7 +461,7 @@ def main() -> None:
     told = parser.parse_args()
     folder, *more = told.data
     sets = read_sets(folder, told.root, *more)
-    names = feature_names(sets)
+    names = sorted({name for one in sets for row in one.rows for name in row})
     for one in sets:
         print(f"{one.name}: {len(one.right)} candidates, {sum(one.right):.0f} right")
     report(sets, names, f"unseen, threshold {SURE}")

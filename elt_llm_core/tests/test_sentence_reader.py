@@ -17,7 +17,6 @@ from elt_llm_core.models.sentence_reader import (
     SENTENCE,
     ReadSentence,
     SentenceReader,
-    SentenceReading,
     build_reader,
     join_pair,
     read_context,
@@ -69,21 +68,13 @@ def test_a_score_depends_on_its_pair_alone(reader):
 def test_a_pair_is_read_once_and_few_are_kept(monkeypatch):
     reader = SentenceReader(default_cache_dir(), threads=2)
     first = reader.score(ASKED, [*OTHERS, ANSWER, ANSWER])
-    monkeypatch.setattr(reader, "read", lambda pairs: pairs and pytest.fail("again"))
+    monkeypatch.setattr(reader, "_log_odds", lambda _: pytest.fail("read again"))
     np.testing.assert_array_equal(reader.score(ASKED, [*OTHERS, ANSWER, ANSWER]), first)
-    one = SentenceReading(1.0, np.zeros(1))
-    monkeypatch.setattr(reader, "read", lambda pairs: [one] * len(pairs))
+    monkeypatch.setattr(reader, "_log_odds", lambda _: 1.0)
     monkeypatch.setattr(sentence_reader, "KEPT_SCORES", 2)
     assert list(reader.score("Which?", [*OTHERS, ANSWER])) == [1.0] * 4
     assert len(reader._kept) == 2
     assert list(reader.score(ASKED, [ANSWER])) == [1.0]
-
-
-def test_states_are_those_of_the_pair_and_of_the_sentence(reader):
-    (answer, other) = reader.read([(ASKED, ANSWER), ("What is a locker?", ANSWER)])
-    assert answer.log_odds == reader.score(ASKED, [ANSWER])[0]
-    assert answer.states.shape == (2 * 384,)
-    assert not np.allclose(answer.states, other.states)
 
 
 def test_long_texts_are_cut(reader):

@@ -11,7 +11,6 @@ from elt_llm_consumer.definitions.definition_pipeline import (
     Candidates,
     chosen_definitions,
     score_document,
-    with_readings,
 )
 from elt_llm_consumer.definitions.definition_records import Definition, text_units
 from elt_llm_consumer.definitions.definition_scorer import load_scorer
@@ -172,12 +171,10 @@ class Handbook:
                 for document in self.documents
             ]
         candidates = [
-            with_readings(
-                score_document(
-                    self.text(document.document_id),
-                    self.store.blocks(document.document_id),
-                    load_scorer(),
-                )
+            score_document(
+                self.text(document.document_id),
+                self.store.blocks(document.document_id),
+                load_scorer(),
             )
             for document in self.documents
         ]

@@ -4,18 +4,12 @@ A term is defined once, by its most probable candidate; only formal definitions 
 a term a second meaning. A short form and its long form are one term.
 """
 
-import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from elt_llm_consumer.definitions import patterns
 from elt_llm_consumer.definitions.antecedents import with_antecedent
-from elt_llm_consumer.definitions.candidate_readings import (
-    ANSWERS,
-    load_reading_scorer,
-    read_probabilities,
-)
 from elt_llm_consumer.definitions.condition_clauses import with_condition
 from elt_llm_consumer.definitions.definition_features import (
     Features,
@@ -42,11 +36,6 @@ from elt_llm_consumer.definitions.term_forms import clean_term
 from elt_llm_consumer.definitions.terms import PhraseIndex, fold
 from elt_llm_consumer.definitions.usage import Usage
 from elt_llm_core.document import Block
-from elt_llm_core.errors import ModelError
-from elt_llm_core.language.detect import document_language
-from elt_llm_core.language.languages import ENGLISH
-
-logger = logging.getLogger(__name__)
 
 # Three of four rows are right at SURE, on labelled documents that the weights have not
 # seen; of those that LIKELY adds in the gold documents one in four ("Glossaries" in
@@ -106,37 +95,7 @@ def find_definitions(
         features that speak for them; their spans refer to `text`.
     """
     weights = scorer or load_scorer()
-    candidates = score_document(text, blocks, weights)
-    if scorer is None:
-        candidates = with_readings(candidates)
-    return chosen_definitions(candidates, threshold, weights)
-
-
-def with_readings(candidates: Candidates) -> Candidates:
-    """Return the candidates with those that are worth it read by the sentence reader.
-
-    In other languages than English, which is what the reader reads, and without its
-    weights the probabilities stay those of the form.
-
-    Args:
-        candidates: The candidates of a document, by the shipped weights.
-    """
-    scored = list(candidates.scored)
-    if document_language(candidates.text) != ENGLISH:
-        return candidates
-    try:
-        read = read_probabilities(
-            [one.candidate for one in scored],
-            [one.features for one in scored],
-            [one.probability for one in scored],
-            load_reading_scorer(),
-        )
-    except ModelError as error:
-        logger.warning("definitions are judged by their form alone: %s", error)
-        return candidates
-    for at, (features, probability) in read.items():
-        scored[at] = scored[at]._replace(features=features, probability=probability)
-    return candidates._replace(scored=scored)
+    return chosen_definitions(score_document(text, blocks, weights), threshold, weights)
 
 
 def score_document(
@@ -180,8 +139,10 @@ def chosen_definitions(
 
 def _to_row(text: str, one: Scored, scorer: DefinitionScorer) -> Definition:
     """Return a chosen definition as it stands in the glossary."""
-    definition, notes = in_words(text, one.candidate)
+    definition, notes = with_antecedent(text, one.candidate)
+    definition = with_condition(text, one.candidate, definition)
     update = {
+        "term": name_in_sentence(one.candidate),
         "confidence": round(one.probability, 3),
         "found_by": kind(one.candidate),
         "reasons": (*notes, *_list_reasons(one, scorer)),
@@ -189,25 +150,9 @@ def _to_row(text: str, one: Scored, scorer: DefinitionScorer) -> Definition:
     return definition.model_copy(update=update)
 
 
-def in_words(
-    text: str, candidate: DefinitionProposal
-) -> tuple[Definition, tuple[str, ...]]:
-    """Return term and definition as the glossary has them, and notes for a reader.
-
-    Args:
-        text: The text of the document.
-        candidate: A candidate that was chosen.
-    """
-    definition, notes = with_antecedent(text, candidate)
-    definition = with_condition(text, candidate, definition)
-    named = definition.model_copy(update={"term": name_in_sentence(candidate)})
-    return named, notes
-
-
 def _list_reasons(one: Scored, scorer: DefinitionScorer) -> tuple[str, ...]:
     plain = (NOTE_PLAIN,) if is_plain_sentence(one.candidate) else ()
-    judge = load_reading_scorer().scorer if ANSWERS in one.features else scorer
-    return (*one.notes, *plain, *judge.reasons(one.features))
+    return (*one.notes, *plain, *scorer.reasons(one.features))
 
 
 def score_candidates(

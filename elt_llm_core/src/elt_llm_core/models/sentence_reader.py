@@ -50,19 +50,6 @@ class ReadSentence(NamedTuple):
     context: str
 
 
-class SentenceReading(NamedTuple):
-    """What the network makes of a question and a sentence.
-
-    Attributes:
-        log_odds: Of the sentence as the answer, against none.
-        states: The first state of the pair, then the mean state of the sentence, 768
-            numbers; a weighted sum of them can answer another question about the pair.
-    """
-
-    log_odds: float
-    states: NDArray[np.float64]
-
-
 class SentenceReader:
     """Scores sentences as answers to a question.
 
@@ -109,27 +96,16 @@ class SentenceReader:
                 del self._kept[oldest]
         return np.array([known[one] for one in sentences], np.float64)
 
-    def read(self, pairs: Sequence[tuple[str, ReadSentence]]) -> list[SentenceReading]:
-        """Return what the network makes of questions and sentences; nothing is kept.
-
-        Args:
-            pairs: A question and a sentence each, cut as for `score`.
-
-        Returns:
-            A reading of each pair, in order.
-        """
-        joined = [self._join(self._ids(asked), one) for asked, one in pairs]
-        if self._threads == 1 or len(joined) <= 1:
-            return [self._read_pair(pair) for pair in joined]
-        # The longest first, so that no core waits for it at the end.
-        order = sorted(range(len(joined)), key=lambda at: -len(joined[at][0]))
-        with ThreadPoolExecutor(self._threads) as pool:
-            readings = list(pool.map(self._read_pair, [joined[at] for at in order]))
-        by_place = dict(zip(order, readings, strict=True))
-        return [by_place[at] for at in range(len(joined))]
-
     def _read(self, question: str, sentences: Sequence[ReadSentence]) -> list[float]:
-        return [one.log_odds for one in self.read([(question, s) for s in sentences])]
+        asked = self._ids(question)
+        pairs = [self._join(asked, one) for one in sentences]
+        if self._threads == 1 or len(pairs) <= 1:
+            return [self._log_odds(pair) for pair in pairs]
+        # The longest first, so that no core waits for it at the end.
+        order = sorted(range(len(pairs)), key=lambda at: -len(pairs[at][0]))
+        with ThreadPoolExecutor(self._threads) as pool:
+            scores = list(pool.map(self._log_odds, [pairs[at] for at in order]))
+        return [score for _, score in sorted(zip(order, scores, strict=True))]
 
     def _join(self, question: list[int], one: ReadSentence) -> tuple[list[int], int]:
         text = without_number(one.text)
@@ -139,8 +115,8 @@ class SentenceReader:
         ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
         return ids
 
-    def _read_pair(self, pair: tuple[list[int], int]) -> SentenceReading:
-        """Return the reading of a pair: its tokens, and where its sentence starts."""
+    def _log_odds(self, pair: tuple[list[int], int]) -> float:
+        """Return the log odds of a pair: its tokens, and where its sentence starts."""
         ids, first = pair
         row = np.array([ids], dtype=np.int64)
         types = np.zeros_like(row)
@@ -151,8 +127,7 @@ class SentenceReader:
         whole = np.concatenate([states[0], inside.mean(axis=0)])
         rank = whole @ heads["rank.weight"] + heads["rank.bias"][0]
         words = (inside @ heads["tok.weight"]).max() + heads["tok.bias"][0]
-        log_odds = float(rank + heads["mix"][0] * words - heads["none"][0])
-        return SentenceReading(log_odds, whole)
+        return float(rank + heads["mix"][0] * words - heads["none"][0])
 
 
 _LOADED: dict[tuple[Path, int], SentenceReader] = {}
