@@ -25,6 +25,7 @@ from elt_llm_consumer.context_fields import (
     first_mention,
 )
 from elt_llm_consumer.corpus import Evidence, GlossaryEntry, Handbook
+from elt_llm_consumer.definitions.definition_pipeline import SURE
 from elt_llm_consumer.definitions.definition_records import DefinitionSource
 from elt_llm_consumer.definitions.terms import fold, normalise
 from elt_llm_consumer.linking.mentions import MentionIndex
@@ -85,9 +86,6 @@ OTHER_SENSE = "the handbook has the name, but hardly of this thing"
 FORCED = "forced: it counts as named by the handbook"
 NOT_READ = "the handbook was not read"
 _NAME = 100  # characters of a file name, well below the limit of file systems
-# A steward approves the definition, so it must be more probably right than wrong. The
-# glossary lists less certain ones, each with its confidence.
-_LIKELY_RIGHT = 0.5
 
 
 class CatalogJob(ProductJob):
@@ -490,9 +488,11 @@ def _defines(entry: GlossaryEntry, match: Match | None, name: str) -> bool:
         return False
     if definition.source is not DefinitionSource.STATEMENT:
         return True
-    # The text announced by a colon is missing.
+    # The text announced by a colon is missing. Otherwise the glossary's threshold holds
+    # here too: at .5 the catalogue called undefined what glossary and coverage report
+    # showed as defined. A reviewer sees the same sentence in either.
     is_whole = not definition.definition.rstrip().endswith(":")
-    return is_whole and definition.confidence >= _LIKELY_RIGHT
+    return is_whole and definition.confidence >= SURE
 
 
 def _drop_definition_from_context(evidence: Mapping[str, list[Evidence]]) -> None:
