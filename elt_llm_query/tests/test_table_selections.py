@@ -89,7 +89,20 @@ MONTHS = [
     ["Alpha", "5", "7", "May", "2020-02-01"],
     ["Beta", "8", "6", "June", "2021-02-01"],
 ]
+BUSES = [
+    ["Bus type", "Number in service", "Seats"],
+    ["Type K", "14", "40"],
+    ["Type L", "6", "70"],
+]
+PIERS = [
+    ["Code", "Pier", "Berths", "Slips"],
+    ["NRT", "North pier", "9", "2"],
+    ["EST", "East pier", "12", "1"],
+    ["OLD", "Old quay", "4", "3"],
+]
 TABLES = {
+    "Buses": BUSES,
+    "Piers": PIERS,
     "Loans": LOANS,
     "Servers": SERVERS,
     "Guides": GUIDES,
@@ -598,3 +611,21 @@ def test_neither_a_row_nor_a_whole_table_is_a_selection(title, question):
 )
 def test_what_asks_to_select_rows(question, selects):
     assert selects_rows(analyse(question)) is selects
+
+
+@pytest.mark.parametrize(
+    ("title", "question", "start"),
+    [
+        ("Buses", "How many type L buses are there?", "Type L - Number in service: 6"),
+        ("Piers", "How many berths are there at all piers together?", "Berths: 25"),
+        ("Piers", "Which pier has the most slips?", "Old quay: 3"),
+        # Drivers are no buses, harbours are no piers, and no bus is type Q.
+        ("Buses", "How many type L drivers are there?", ""),
+        ("Piers", "How many berths are there at all harbours together?", ""),
+        ("Buses", "How many type Q buses are there?", ""),
+    ],
+)
+def test_a_number_of_a_named_row_and_a_sum_over_all_rows(title, question, start):
+    text, *_ = answer(title, question)
+    assert text.startswith(start)
+    assert bool(text) == bool(start), text

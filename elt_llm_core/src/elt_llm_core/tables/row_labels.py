@@ -71,6 +71,7 @@ _ATTRIBUTE = re.compile(
 _PREPOSITION = re.compile(r"\b(?:of|for|in|on|at|from|per)\b.*", re.IGNORECASE)
 _BY = re.compile(r"\b(?:by|with|to|durch|von|por|par)$", re.IGNORECASE)
 _CODE = re.compile(r"(?=\D*\d)[\w.:/#-]+")  # "A01", "LAB-3", "4711"; no sentence
+_LETTERS = re.compile(r"[A-Z]{2,5}")
 _WORD = re.compile(r"[^\W_]+")
 _HEADER_WORD = re.compile(r"[^\W_]+\.?")
 _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
@@ -92,7 +93,8 @@ def label_column(types: Sequence[Typed], headers: Sequence[str], title: str) -> 
     names whose header is neither of remarks ("Note"), of persons ("Owner") nor of
     an attribute ("Location"); otherwise the column of the identifiers. If their
     header says what the rows are ("Room number"), a column with another noun takes
-    their place only if it is in the title, and the rows' own noun is not. Codes
+    their place only if it is in the title, and the rows' own noun is not. The same
+    holds for codes of capitals below such a header ("Airport code": LHR). Codes
     below another header ("Grade": G1, G2) are names themselves, unless a later
     header is in the title.
 
@@ -106,7 +108,8 @@ def label_column(types: Sequence[Typed], headers: Sequence[str], title: str) -> 
     first = types[0].values
     serial = len(first) > 1 and all(v == n for n, v in enumerate(first, 1))
     if not serial and not _are_codes(first):
-        return 0
+        titled = _are_letters(first) and _is_identifier(headers[0])
+        return _titled_names(types, headers, title) if titled else 0
     numbered = _is_identifier(headers[0]) or (serial and _is_serial(headers[0]))
     if not numbered and all(_BARE.fullmatch(str(v)) for v in first):
         return 0
@@ -117,6 +120,25 @@ def label_column(types: Sequence[Typed], headers: Sequence[str], title: str) -> 
         return named
     things = (c for c in range(1, len(types)) if _is_thing(headers[c]))
     return next((c for c in things if _are_names(types[c])), 0)
+
+
+def _are_letters(values: Sequence[object]) -> bool:
+    """Return whether each value is a code of two to five capitals: "LHR"."""
+    codes = [str(v) for v in values if v is not None]
+    return (
+        len(codes) > 1
+        and len({*codes}) == len(codes)
+        and all(_LETTERS.fullmatch(code) for code in codes)
+    )
+
+
+def _titled_names(types: Sequence[Typed], headers: Sequence[str], title: str) -> int:
+    """Return the column of names that the title has, beside a column of letter codes.
+
+    A code alone ("Code", "Meaning") may itself be what its table is of.
+    """
+    chosen = _candidates(headers, title, numbered=False)
+    return next((c for c in chosen if _are_names(types[c])), 0)
 
 
 def _candidates(headers: Sequence[str], title: str, *, numbered: bool) -> list[int]:

@@ -118,6 +118,11 @@ SUMS = re.compile(
     r"|\b(?:in\s+total(?=\s*(?:[?,;]|$))|altogether|put\s+together|added\s+(?:up|together))\b",
     re.IGNORECASE,
 )
+# "How many berths are there at all harbours together?" adds up, and counts no rows.
+TOGETHER = re.compile(
+    r"\ball\b(?=\s+(?:the\s+)?(?:[a-z]+\s+){1,3}together\W*$)|\s+together(?=\W*$)",
+    re.IGNORECASE,
+)
 AVERAGES = re.compile(r"\b(?:the\s+)?(?:average|mean)\b(?:\s+of\b)?", re.IGNORECASE)
 _VERB = (
     r"(?:had|has|have|having|is|are|was|were|do|does|did|with|shows?|showed|recorded"
@@ -184,7 +189,8 @@ def parse_table_question(question: str) -> TableQuestion | None:
     ask, rest = _ask(rest, limit)
     if ask is None:
         return None
-    subject, rest = ("", rest) if ask is Ask.CELL else _subject(rest)
+    counted = ask is Ask.SUM and _COUNT.search(rest) is not None
+    subject, rest = ("", rest) if ask is Ask.CELL or counted else _subject(rest)
     matter = [s for s in question_stems(rest) if s not in _PLAIN_WORDS]
     if all(w.lower() in STOP_WORDS for w in words(rest)):
         matter = []
@@ -205,7 +211,9 @@ def _measure(question: str) -> str:
 def _ask(question: str, limit: NumberLimit | None) -> tuple[Ask | None, str]:
     """Return the form, and the question without the words that express it."""
     if _COUNT.search(question) and (limit or LISTED.search(question)):
-        return Ask.COUNT, LISTED.sub(" ", question)
+        together = limit is None and TOGETHER.search(question)
+        ask, rest = (Ask.SUM if together else Ask.COUNT), LISTED.sub(" ", question)
+        return ask, TOGETHER.sub(" ", rest) if together else rest
     if limit:
         return Ask.ROWS, question
     for pattern, ask in ((SUMS, Ask.SUM), (AVERAGES, Ask.AVERAGE)):

@@ -67,7 +67,7 @@ class TableWords:
     def identifiers(self) -> list[tuple[str, ...]]:
         """Return the stems of the identifier before each label: "A01", "LAB-3".
 
-        Empty without a letter and a digit: a number may be another's.
+        Empty without a letter and a digit, or capitals: a number may be another's.
         """
         if self.relation.labels == 0:
             return [() for _ in self.relation.rows]
@@ -132,7 +132,7 @@ def stems_in(text: str) -> tuple[str, ...]:
 
 
 _MOST_OF = re.compile(r"\b(?:most|fewest)\s+(?P<noun>[^\W\d_]+)", re.IGNORECASE)
-_IDENTIFIER = re.compile(r"[^\W\d_].*\d|\d.*[^\W\d_]")
+_IDENTIFIER = re.compile(r"[^\W\d_].*\d|\d.*[^\W\d_]|^[A-Z]{2,5}$")
 _ORDERED = frozenset([*NUMBERS, Kind.DATE])
 _UNIT_LABEL = re.compile(r"%|\bper\b|\brates?\b|\bratios?\b|\bpercent", re.IGNORECASE)
 PERIODS = frozenset(

@@ -49,6 +49,8 @@ from elt_llm_query.synthesizers.table_qa.selection_words import (
     operation_of,
 )
 
+_QUANTITY = frozenset(map(stem, words("number quantity count qty")))
+
 
 @dataclass(frozen=True)
 class RowSelection:
@@ -196,7 +198,7 @@ class _SelectionPlanner:
     def _telling(self, column: int) -> set[str]:
         return header_stems(self._table, column)
 
-    def _plan_rows(
+    def _plan_rows(  # noqa: PLR0911 - each is a reason to step aside
         self,
         left: Sequence[int],
         noun: Sequence[str],
@@ -216,6 +218,8 @@ class _SelectionPlanner:
             # "The number of staff" may be any; only "are there" counts all rows.
             labels = self._relation.labels
             named = [c for c in self._conditions if c.column == labels]
+            if counted_cell := self._plan_counted_cell(left, named, subject):
+                return counted_cell
             dated = self._relation.columns[labels].kind is Kind.DATE
             if not dated and any(not c.negated for c in named):
                 return None  # "how many employees does Carrefour have" counts no rows
@@ -224,6 +228,24 @@ class _SelectionPlanner:
                 self._selection(None, subject) if self._conditions or counted else None
             )
         return self._plan_values(column, noun)
+
+    def _plan_counted_cell(
+        self, left: Sequence[int], named: Sequence[CellCondition], subject: str
+    ) -> RowSelection | None:
+        """Plan the number of one named row: "Number of berths" beside "Pier 3"."""
+        columns = [
+            c
+            for c, one in enumerate(self._relation.columns)
+            if one.kind is Kind.INTEGER
+            and {*map(stem, words(one.header)[:1])} & _QUANTITY
+        ]
+        if self._ask is not Ask.COUNT or len(columns) != 1 or len(named) != 1:
+            return None
+        condition = named[0]
+        alone = len(self._conditions) == len(condition.rows) == 1
+        if not alone or condition.negated or not self._covers(left, columns[0]):
+            return None
+        return self._selection(columns[0], subject, ask=Ask.CELL)
 
     def _plan_values(self, column: int, noun: Sequence[str]) -> RowSelection | None:
         """Plan a list, count or sum of the values of a column."""
