@@ -62,6 +62,7 @@ _MEANING = re.compile(r"\b(?:means?|stands?\s+for|refers?\s+to)\W*$", re.IGNOREC
 # A sentence "A card is ..." may define it or say anything else of it; it is graded so.
 VAGUE = 0.5
 _SENTENCE = re.compile(r"[.;:|\n]")
+_SENTENCE_END = re.compile(r"[.;|\n](?=\s|$)")
 _STRETCH = re.compile(r"[,;:](?=\s)")  # not that of "2,000" or "8:30"
 _HOW = re.compile(r"\bhow\s+(\w+)", re.IGNORECASE)
 # "How long" also asks for a time, "how big" for any dimension.
@@ -255,25 +256,37 @@ def tells_count_of(question: str, subject: str, quoted: str) -> bool:
         return True
     if {*words(subject.lower())} & TIME_UNITS:  # "three weeks" are "ten days" too
         return True
-    return any(_counts(stems, sentence) for sentence in _SENTENCE.split(quoted))
+    return any(
+        _is_limited(stems, sentence)
+        or any(_is_counted(stems, part) for part in _STRETCH.split(sentence))
+        for sentence in _SENTENCE_END.split(quoted)
+    )
 
 
-def _counts(stems: frozenset[str], sentence: str) -> bool:
-    """Return whether a number stands before a noun, or after "hens are limited to"."""
-    several = words(sentence.lower())
-    is_number = [bool(read(word).numbers) or word == "no" for word in several]
-    places = [i for i, w in enumerate(several) if stem(w) in stems]
-    for place in places:
-        before = several[max(0, place - len(stems) - BETWEEN) : place]
-        at = max(0, place - len(stems) - BETWEEN)
-        near = [at + i for i in range(len(before)) if is_number[at + i]]
+def _is_counted(stems: Collection[str], stretch: str) -> bool:
+    """Return whether a number stands before a noun: "five old locks"."""
+    several = words(stretch.lower())
+    for place in (i for i, word in enumerate(several) if stem(word) in stems):
+        start = max(0, place - len(stems) - BETWEEN)
+        near = [at for at in range(start, place) if _is_number(several[at])]
         if near and not _ENDS_PHRASE & {*several[near[-1] + 1 : place]}:
             return True
+    return False
+
+
+def _is_limited(stems: Collection[str], sentence: str) -> bool:
+    """Return whether a number follows: "hens are permitted: up to six per plot"."""
+    several = words(sentence.lower())
+    for place in (i for i, word in enumerate(several) if stem(word) in stems):
         after = several[place + 1 :]
-        number = next((i for i, _ in enumerate(after) if is_number[place + 1 + i]), 0)
+        number = next((i for i, word in enumerate(after) if _is_number(word)), 0)
         if number and after[0] in _BE and (after[number + 1 :] or ["per"])[0] in _EACH:
             return True
     return False
+
+
+def _is_number(word: str) -> bool:
+    return bool(read(word).numbers) or word == "no"
 
 
 def _tells_nothing(question: str, stretch: str) -> bool:

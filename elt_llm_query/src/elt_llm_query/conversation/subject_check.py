@@ -135,7 +135,11 @@ class SubjectCheck:
             and _keeps_clause(part, last, quoted)
             and (
                 not _is_repeated(result, self._exchanges)
-                or _tells_new(part, last, _quotes_of(result))
+                or _tells_new(
+                    part,
+                    _quoted_by(result, self._exchanges) or last,
+                    _quotes_of(result),
+                )
             )
         )
 
@@ -271,6 +275,15 @@ def _is_repeated(result: QueryResult, exchanges: Sequence[Exchange]) -> bool:
     """Return whether an answer only quotes what earlier answers quoted."""
     quotes = {c.quote for e in exchanges if e.text for c in e.citations}
     return all(citation.quote in quotes for citation in result.citations)
+
+
+def _quoted_by(result: QueryResult, exchanges: Sequence[Exchange]) -> Exchange | None:
+    """Return the newest exchange whose answer has all the quotes of an answer."""
+    quotes = {citation.quote for citation in result.citations}
+    whole = [
+        e for e in exchanges if e.text and quotes <= {c.quote for c in e.citations}
+    ]
+    return whole[-1] if whole else None
 
 
 def _tells_new(part: Understood, last: Exchange, quoted: str) -> bool:
