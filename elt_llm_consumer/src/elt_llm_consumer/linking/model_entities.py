@@ -317,6 +317,13 @@ def _join_sources(
     }
     listed = inventory_entities(inventories)
     known = ids | {sheet for sheet, elements in matches.items() if elements}
+    # What a drawing leaves out for a reason (the label of a group) is no entity.
+    known |= {
+        _field(skip, "id")
+        for content in contents
+        for skip in content.get("skipped", [])
+        if _field(skip, "kind") == "element"
+    }
     rest = [e for e in listed if e.fact_sheet_id not in known]
     unclear: list[Entity] = []
     if ids.isdisjoint(e.fact_sheet_id for e in listed):  # only names can join
