@@ -465,6 +465,10 @@ def test_what_the_cells_tell_is_answered(title, question, start):
     assert text.startswith(start), text
 
 
+def test_a_kind_that_sounds_like_a_table_word_is_a_kind():
+    assert answer("Seed prices", "How many rowing seeds are there?") == ("", [])
+
+
 def test_a_row_without_a_value_is_counted_apart():
     text, _ = answer("Seed prices", "Which seeds have the note perennial?")
     assert "(3 without a value)" in text

@@ -172,7 +172,9 @@ class _SelectionPlanner:
             opening = not noun and word in {"of", "the", "me", "all"}
             if word in STOP_WORDS and not (opening or (noun and word == "and")):
                 break
-            plain = self._tokens.stems[i] in VERBS | PLAIN
+            # "Rowing boats" are no rows.
+            known = VERBS if word.endswith("ing") else VERBS | PLAIN
+            plain = self._tokens.stems[i] in known
             if not used and word not in STOP_WORDS and not plain:
                 noun.append(i)
         return noun
