@@ -23,6 +23,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from elt_llm_api.problems import problem
+from elt_llm_api.server.exposure import SHORTEST_TOKEN
 from elt_llm_core.errors import (
     ForeignHostError,
     ForeignSiteError,
@@ -141,8 +142,8 @@ class TokenCheck:
     """Requires a token, as a bearer token or as the password of Basic authentication.
 
     Its owner is stored as `user` in the request's state. An address that sent too many
-    wrong tokens gets 429 for a while, except with a token that it used before: behind a
-    proxy all users have one address.
+    wrong tokens gets 429 for a while, except with a long token that it used before:
+    behind a proxy all users have one address.
     """
 
     def __init__(self, app: ASGIApp, tokens: Mapping[str, SecretStr]) -> None:
@@ -169,7 +170,11 @@ class TokenCheck:
         # All are compared, so that the time does not reveal whose token it is.
         users = [u for u, t in self.tokens.items() if hmac.compare_digest(offered, t)]
         seconds = self.guesses.wait(address)
-        if seconds and not any((address, user) in self.known for user in users):
+        # A short token stays locked: unlimited guesses could find it.
+        is_known = len(offered) >= SHORTEST_TOKEN and any(
+            (address, user) in self.known for user in users
+        )
+        if seconds and not is_known:
             reply = _refusal(TooManyGuessesError(seconds), scope)
             reply.headers["retry-after"] = str(seconds)
             return reply

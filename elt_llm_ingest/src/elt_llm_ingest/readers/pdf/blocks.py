@@ -441,5 +441,7 @@ def _has_no_room(before: Draft, first: Line) -> bool:
     marked = any(mark.match(first.text) for mark in (NUMBER, MARKER, KEYWORD, CAPTION))
     if not alike or marked or len(before.lines) == 1:
         return False
-    edge = max(line.right for line in before.lines)
+    if before.kind is BlockKind.LIST_ITEM:  # few have a full stop, and few are full
+        return False
+    edge = max(line.right for line in before.lines[:-1])
     return last.right + word.right - word.left > edge
