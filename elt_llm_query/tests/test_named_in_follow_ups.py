@@ -31,6 +31,7 @@ def test_a_heading_of_several_things_names_none() -> None:
         ("How many drums are there?", "drums", "There are four old drums.", True),
         ("How many drums may I own?", "drums", "Drums are limited to two each.", True),
         ("How many drums are there?", "drums", "Drums take 10 litres.", False),
+        ("How many snare drums are there?", "snare drums", "They take 4 men.", False),
         ("How many drums are there?", "drums", "Kites take 4, drums 10 m.", False),
         ("How many kites are there at sea?", "sea", "Kites: 4.", True),
     ],
@@ -48,6 +49,7 @@ def test_how_many_needs_a_number_of_the_new_thing(
         ("How long can I stay at a red ring?", "A red ring: for two nights.", True),
         ("How high may ponds be?", "Ponds are 60 centimetres deep.", False),
         ("How deep may ponds be?", "Ponds are 60 centimetres deep.", True),
+        ("How high is the price of a wide pond?", "A wide pond costs £9.", True),
     ],
 )
 def test_a_rate_is_no_period_and_a_depth_no_height(
@@ -74,6 +76,7 @@ def test_the_answer_before_says_the_same_of_two_things() -> None:
         ("When is a kite locked?", "And drums?", ["When are drums locked?"]),
         ("When are drums locked?", "And the kite?", ["When is the kite locked?"]),
         ("How much may kites weigh?", "And with drums?", []),
+        ("May I have kites?", "And a drum?", ["May I have a drum?"]),
     ],
 )
 def test_a_reading_is_grammatical(
@@ -88,7 +91,14 @@ def test_a_reading_is_grammatical(
 def test_a_correction_takes_the_place_of_its_kind() -> None:
     assert find_correction("No, I meant the kite.") == "the kite"
     assert find_correction("Sorry, drums") == "drums"
-    assert not find_correction("No kites at all?")
+    assert find_correction("No, not the kite but the drum.") == "the drum"
+    for message in (
+        "No kites at all?",
+        "No, thanks.",
+        "Oh, I see.",
+        "No, that's wrong",
+    ):
+        assert not find_correction(message)
     turns = [("How is a kite locked?", "A kite is locked. [S1]")]
     messages, exchanges = pairs_of(turns)
     part = ByRules().contextualise("I meant a rowing club.", messages, exchanges)

@@ -145,6 +145,9 @@ def test_an_attribute_is_no_meaning(question):
     sentence = f"{ATTRIBUTES}\na thing at home: a book or a map."
     described = pick_line(analyse(question), sentence)
     assert described.wording == "Loan - a thing at home: a book or a map."
+    sentence = f"{ATTRIBUTES}\nhas two parts: a book and a map."
+    described = pick_line(analyse(question), sentence)
+    assert described.wording == "Loan - has two parts: a book and a map."
 
 
 def test_an_attribute_with_a_small_key_answers_by_its_name():

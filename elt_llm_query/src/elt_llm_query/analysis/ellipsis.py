@@ -88,8 +88,9 @@ _VERB_FOLLOWS = re.compile(
     rf"|\bwho\s+(?:(?:{_MODAL})\s+)?$",
     re.IGNORECASE,
 )
-# The auxiliary before a subject, singular and plural.
-_NUMBERS = {"is": "are", "was": "were", "does": "do", "has": "have"}
+# The auxiliary before a subject, singular and plural; "have" may be the verb: "May I
+# have guests?".
+_NUMBERS = {"is": "are", "was": "were", "does": "do"}
 _AUX_BEFORE = re.compile(
     rf"\b(?P<aux>{'|'.join([*_NUMBERS, *_NUMBERS.values()])})\s+$", re.IGNORECASE
 )

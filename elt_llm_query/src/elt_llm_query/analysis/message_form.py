@@ -47,7 +47,10 @@ _POLAR = re.compile(rf"^\W*(?:{AUX})\b", re.IGNORECASE)
 _CORRECTION = re.compile(
     r"^\W*(?:(?:(?:no|sorry|oh|actually|wait|pardon)\b[\s]*[,.;:!\u2013-]\s*)+"
     r"(?:i\s+(?:really\s+|actually\s+)?meant?\b[\s,:]*)?"
-    r"|i\s+(?:really\s+|actually\s+)?meant?\b[\s,:]*)(?P<new>\S.*)$",
+    r"|i\s+(?:really\s+|actually\s+)?meant?\b[\s,:]*)"
+    r"(?!(?:thanks?|thank\s+you|i\s+see|got\s+it|forget|never\s+mind|ok|okay|fine|right"
+    r"|good|great|that['\u2019]s|it['\u2019]s)\b)"
+    r"(?:not\s[^,;?]{1,60}?[\s,]+but\s+)?(?P<new>\S.*)$",
     re.IGNORECASE,
 )
 _ENDS_IN_THAT = re.compile(r"\b(?!so\b)\w+\s+(?:that|this)\W*$", re.IGNORECASE)

@@ -16,7 +16,14 @@ from elt_llm_query.analysis.lexicon import (
     STOP_WORDS,
     TIME_UNITS,
 )
-from elt_llm_query.analysis.noun_phrases import NOUNS, PREPOSITIONS, stems_of
+from elt_llm_query.analysis.noun_phrases import (
+    AUX,
+    NOUNS,
+    PREP,
+    PREPOSITIONS,
+    WORD,
+    stems_of,
+)
 from elt_llm_query.analysis.question import Form, analyse
 from elt_llm_query.analysis.question_phrase import asks_for_agent, asks_for_reason
 from elt_llm_query.analysis.read_sentence import read
@@ -78,7 +85,11 @@ _DIMENSIONS = tuple(
 )
 _SHORT_STRETCH = re.compile(r"[,;:](?=\s)|\s(?:and|but|or)\s")
 _FORMS = frozenset([Form.NUMBER, Form.TIME])
-_HOW_MANY = re.compile(rf"\bhow\s+many\s+(?P<noun>{NOUNS})", re.IGNORECASE)
+# "How many rowing boats are there?": all words up to the verb, or else the first one.
+_HOW_MANY = re.compile(
+    rf"\bhow\s+many\s+(?P<noun>{NOUNS}(?=\W*$|\s+(?:{AUX}|{PREP})\b)|{WORD})",
+    re.IGNORECASE,
+)
 # Words between a number and its noun: "five very old locks".
 BETWEEN = 2
 # "£6 a night" is a price, no period of a night.
@@ -233,7 +244,8 @@ def tells_dimension(question: str, quoted: str) -> bool:
     """
     asked = _HOW.search(question)
     ring = next((r for r in _DIMENSIONS if asked and asked[1].lower() in r), None)
-    several = {*words(quoted.lower())}
+    # "How high is the deposit for a wide locker?" does not ask about the width.
+    several = {*words(quoted.lower())} - {*words(question.lower())}
     if ring is None or several & ring:
         return True
     return not several & frozenset().union(*_DIMENSIONS)

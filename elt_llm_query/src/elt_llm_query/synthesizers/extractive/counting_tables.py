@@ -52,10 +52,11 @@ def _counts(
         if _names(question, label) and any(map(_BARE_NUMBER.fullmatch, values)):
             return True
         for cell, text in zip(row.cells, texts, strict=True):
-            columns[cell.header].append(text)
+            if text:
+                columns[cell.header].append(text)
     above = f"{table.section.rpartition(' > ')[2]} {table.reading_of_head}"
     return any(
-        all(map(_BARE_NUMBER.fullmatch, filter(None, texts)))
+        all(map(_BARE_NUMBER.fullmatch, texts))
         and (_names(question, header) or _names(question, above))
         for header, texts in columns.items()
     )

@@ -227,7 +227,9 @@ def _read_lines(text: str) -> tuple[SheetLine, ...]:
         written = line[0].rstrip()
         labelled = _LABELLED.fullmatch(written) if lines else None
         label, value = labelled.groups() if labelled else ("", written)
-        if label.split(" ")[0] in STOP_WORDS:  # a sentence: "a person who: ..."
+        # Sentences: "a person who: ...", "checks two items: the badge and the bag."
+        is_key = label[:1].isupper() or " " not in label or not value.endswith(".")
+        if label.split(" ")[0] in STOP_WORDS or not is_key:
             label, value = "", written
         lines.append(SheetLine(line.start(), line.start() + len(written), label, value))
     return tuple(lines) or (SheetLine(0, len(text), "", text),)
