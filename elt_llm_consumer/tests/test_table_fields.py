@@ -149,7 +149,7 @@ def test_a_row_fills_the_fields_of_its_entity(make, source, name, expected) -> N
         "# 3 Forms\n|Form|Record|Keep for\n|F-12 return|Loan|3 years",
         # A longer name, a cell without a value, a number for a person.
         "# 3 Owners\n|Entity|Owner\n|Loan agreement|Registrar",
-        "# 3 Owners\n|Entity|Owner\n|Exhibit|-\n|Lender|tbc",
+        "# 3 Owners\n|Entity|Keep for\n|Exhibit|-\n|Lender|tbc",
         "# 3 Owners\n|Entity|Owner\n|Lender|7",
         "# 3 Owners\n|Entity|Colour\n|Loan|Red",
         # Rows about attributes and departments, with the name in each or in the first.
@@ -169,6 +169,7 @@ def test_a_row_fills_the_fields_of_its_entity(make, source, name, expected) -> N
         "# 3 Weekly\n|Record|Check|Responsible\n|Exhibit|dust|Workshop",
         "# 3 Weekly\n|Record|Check\n|Exhibit|\u2713 done",
         "# 3 Care\n|Document|Owner\n|Exhibit|Ann",
+        "# 3 Care\n|Term|Owner|Check\n|Exhibit|Ann|dust",
         # Words that are something else in English.
         "# 3 Care\n|Record|Conservation\n|Exhibit|needs cleaning",
         "# 3 Conservation\n|Item|Owner\n|Exhibit|Ann",
