@@ -153,9 +153,10 @@ def test_a_row_fills_the_fields_of_its_entity(make, source, name, expected) -> N
         "# 3 Owners\n|Entity|Owner\n|Lender|7",
         "# 3 Owners\n|Entity|Colour\n|Loan|Red",
         # Rows about attributes and departments, with the name in each or in the first.
-        "# 3 Data\n|Entity|Attribute|Owner\n|Loan|Fee|Registrar\n|Loan|Date|Curator",
-        "# 3 Data\n|Entity|Attribute|Owner\n|Loan|Fee|Registrar\n| |Date|Curator",
-        "# 3 Data\n|Entity|Attribute|Owner\n|Loan|Fee|Registrar\n|\u201d|Date|Curator",
+        "# 3 Data\n|Entity|Attribute|Owner\n|Loan|Fee|Registrar",
+        "# 3 Data\n|Entity|For|Owner\n|Loan|Fee|Registrar\n|Loan|Date|Curator",
+        "# 3 Data\n|Entity|For|Owner\n|Loan|Fee|Registrar\n| |Date|Curator",
+        "# 3 Data\n|Entity|For|Owner\n|Loan|Fee|Registrar\n|\u201d|Date|Curator",
         "# 3 Files\n|Record|Department|Keep for\n|Loan|A|2 years\n|Loan|B|-",
         "# Loan\n|Item|Value\n|Owner|Al\n|Keep for|2 y\n|Owner|Ben\n|Keep for|3 y",
         # What a field is.
@@ -186,8 +187,8 @@ def test_tables_of_other_things_fill_nothing(make, source) -> None:
 
 def test_what_every_row_of_an_entity_says_is_said_of_it(make) -> None:
     source = (
-        "# 3 Data\n|Entity|Attribute|Owner|Personal data\n"
-        "|Loan|Fee|Registrar|no\n|Loan|Borrower|Registrar|yes\n|Exhibit|-|Ann|no"
+        "# 3 Data\n|Entity|Place|Owner|Personal data\n"
+        "|Loan|North|Registrar|no\n|Loan|South|Registrar|yes\n|Exhibit|-|Ann|no"
     )
     assert lines(source, make, "Loan") == {G: ["Owner: Registrar"]}
     assert lines(source, make, "Exhibit") == {

@@ -176,6 +176,9 @@ class _StatementReader:
         if column is None:
             return
         subjects = _without_rule_owners(self._subjects(skipped={column}))
+        if any(parts & _words("attributes") for parts in self._parts):
+            # The owner and the class of an attribute, whose rules hold all the same.
+            subjects = {c: s for c, s in subjects.items() if s.field == _RULES}
         if not is_certain and not self._is_about_names(column, subjects.values()):
             return
         partial = self._partial(list(self._named_rows(column)), subjects)
