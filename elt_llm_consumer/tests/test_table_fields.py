@@ -143,16 +143,79 @@ def test_a_row_fills_the_fields_of_its_entity(make, source, name, expected) -> N
         # Forms, courses and shelves with an owner of their own.
         "# 3 Forms\n|Form|Owner|Retention period\n|Loan|Registrar|1 year\n|Exhibit|X|2",
         "# 3 Courses\n|Course|Responsible|Level\n|Loan|Trainer|Internal",
-        "# 3 Shop\n|Item|Owner|Price\n|Loan|A bank|4\n|Cup|The shop|5\n|Pen|Ann|6",
+        # Few names; one subject alone; a record that is not the first column.
+        "# 3 Shop\n|Item|Owner|Keep for\n|Loan|A bank|4\n|Cup|The shop|5\n|Pen|Ann|6",
+        "# 3 Shop\n|Item|Owner|Price\n|Loan|A bank|4\n|Exhibit|The shop|5",
         "# 3 Forms\n|Form|Record|Keep for\n|F-12 return|Loan|3 years",
         # A longer name, a cell without a value, a number for a person.
-        "# 3 Owners\n|Entity|Owner\n|Loan agreement|Registrar\n|Exhibit|-\n|Lender|7",
-        "# 3 Owners\n|Entity|Colour|Remarks\n|Loan|Red|None",
+        "# 3 Owners\n|Entity|Owner\n|Loan agreement|Registrar",
+        "# 3 Owners\n|Entity|Keep for\n|Exhibit|-\n|Lender|tbc",
+        "# 3 Owners\n|Entity|Owner\n|Lender|7",
+        "# 3 Owners\n|Entity|Colour\n|Loan|Red",
+        # Rows about attributes and departments, with the name in each or in the first.
+        "# 3 Data\n|Entity|Attribute|Owner\n|Loan|Fee|Registrar",
+        "# 3 Data\n|Entity|For|Owner\n|Loan|Fee|Registrar\n|Loan|Date|Curator",
+        "# 3 Data\n|Entity|For|Owner\n|Loan|Fee|Registrar\n| |Date|Curator",
+        "# 3 Data\n|Entity|For|Owner\n|Loan|Fee|Registrar\n|\u201d|Date|Curator",
+        "# 3 Files\n|Record|Department|Keep for\n|Loan|A|2 years\n|Loan|B|-",
+        "# Loan\n|Item|Value\n|Owner|Al\n|Keep for|2 y\n|Owner|Ben\n|Keep for|3 y",
+        # What a field is.
+        "# Lender\n|Attribute|Description\n|Owner|Who is named\n|Keep for|How long",
+        "# Lender\n|Field|Value\n|Owner|char (20)\n|Keep for|Date",
+        "# Fields\n|Field|Lender|Loan\n|Owner|yes|Optional\n|Keep for|text|mandatory",
+        # Numbers of rules, and checks of things.
+        "# 3 Index of data\n|Term|Rule\n|Loan|4.2\n|Exhibit|see 5.1",
+        "# 3 Penalties\n|Rule|Applies to|Penalty\n|42|Loan|It is to be paid at once",
+        "# 3 Weekly\n|Object|Check|Responsible\n|Exhibit|dust|Workshop\n|Loan|lid|Ann",
+        "# 3 Weekly\n|Record|Check|Responsible\n|Exhibit|dust|Workshop",
+        "# 3 Weekly\n|Record|Check\n|Exhibit|\u2713 done",
+        "# 3 Care\n|Document|Owner\n|Exhibit|Ann",
+        "# 3 Care\n|Term|Owner|Check\n|Exhibit|Ann|dust",
+        # Words that are something else in English.
+        "# 3 Care\n|Record|Conservation\n|Exhibit|needs cleaning",
+        "# 3 Conservation\n|Item|Owner\n|Exhibit|Ann",
+        "# 3 Gallery\n|Art|Owner|Keep for\n|Exhibit|Ann|2 years",
+        "# 3 Ships\n|Cargo|Owner of\n|Grain|Loan",
+        "# 3 People\n|Record|Level\n|Courier|intern",
     ],
 )
 def test_tables_of_other_things_fill_nothing(make, source) -> None:
     _, made = tables(source, make)
-    assert not TableFields(made, NAMES, ()).of(NAMES).fields
+    fields = TableFields(made, NAMES, ())
+    assert not [(n, fields.of([n]).rows) for n in NAMES if fields.of([n]).fields]
+
+
+def test_what_every_row_of_an_entity_says_is_said_of_it(make) -> None:
+    source = (
+        "# 3 Data\n|Entity|Place|Owner|Personal data\n"
+        "|Loan|North|Registrar|no\n|Loan|South|Registrar|yes\n|Exhibit|-|Ann|no"
+    )
+    assert lines(source, make, "Loan") == {G: ["Owner: Registrar"]}
+    assert lines(source, make, "Exhibit") == {
+        G: ["Owner: Ann"],
+        C: ["Personal data: no"],
+    }
+
+
+def test_an_alias_with_another_owner_is_a_conflict(make) -> None:
+    source = "# 3 Owners\n|Entity|Owner\n|Loan|Registrar\n|Lending|Curator"
+    _, made = tables(source, make)
+    rows = TableFields(made, NAMES, ["Lending"]).of(["Loan", "Lending"])
+    (line,) = rows.conflicts[G]
+    assert "Registrar" in line
+    assert "Curator" in line
+
+
+@pytest.mark.parametrize("mark", ["\u201c", "\u201d", "\u201e", "\u2033", "\u2019" * 2])
+def test_a_typographic_mark_repeats_the_cell_above(make, mark) -> None:
+    source = f"# 3 Owners\n|Entity|Owner\n|Loan|Registrar\n|Exhibit|{mark}"
+    assert lines(source, make, "Exhibit") == {G: ["Owner: Registrar"]}
+
+
+@pytest.mark.parametrize("header", ["Value", "", "Wert", "Détails", "Contenido"])
+def test_a_card_has_a_column_of_values(make, header) -> None:
+    source = CARD.replace("Value", header or " ")
+    assert lines(source, make, "Courier")[C] == ["Keep for: 2 years"]
 
 
 def test_tables_that_differ_are_a_conflict_and_neither_is_chosen(make) -> None:
@@ -165,10 +228,10 @@ def test_tables_that_differ_are_a_conflict_and_neither_is_chosen(make) -> None:
         "Conflict: Retention: 10 years (Museum, How long); "
         "Keep for: 12 years (Museum, Disposal schedule)"
     )
-    assert rows.has_conflict
+    assert list(rows.conflicts) == [C]
     same = source.replace("12 years", "10 Years")
     _, made = tables(same, make)
-    assert not TableFields(made, NAMES, ()).of(["Loan"]).has_conflict
+    assert not TableFields(made, NAMES, ()).of(["Loan"]).conflicts
 
 
 def test_the_proof_of_a_repeated_cell_is_the_row_that_has_it(make) -> None:
@@ -218,6 +281,25 @@ def test_the_catalogue_has_them_and_a_change_reopens_a_decision(
         if c.entity_name == "Ground Lease"
     ]
     assert "data_classification" in [one.field for one in changed.fields]
+
+
+def test_static_context_settles_a_conflict_of_its_field(
+    context, models, add, make, tmp_path
+) -> None:
+    static = tmp_path / "static.yaml"
+    static.write_text("Ground Lease: {governance_rules: Kept by the board.}")
+    job = CatalogJob(collections=("handbook",), model="estate", static_context=static)
+    for row, status in (
+        ("Owner\n|Ground lease|Board", "PENDING"),
+        ("Keep for\n|Ground lease|1 day", "NEEDS_CLARIFICATION"),
+    ):
+        add(context.store, "handbook", make(f"{ESTATE}# 8 Board\n|Record|{row}\n"))
+        report = job.build(models)(context)
+        file = Path(report.files["catalog_flat_json"])
+        rows = json.loads(file.read_text())["entities"]
+        lease = next(r for r in rows if r["entity_name"] == "Ground Lease")
+        assert lease["review_status"] == status
+        assert lease["governance_rules"] == "Kept by the board."
 
 
 def _approve(store, change) -> None:

@@ -344,8 +344,10 @@ class Cataloguer:
         elif is_forced:
             term, confidence = entity.name, "medium"
         fields, evidence = self._context(entity.name, mapped, is_meant=both)
-        is_open = both and self._rows(entity.name).has_conflict
-        fields |= self._static.get(normalise(entity.name), {})
+        written = self._static.get(normalise(entity.name), {})
+        # A conflict in a field that static context replaces is not shown.
+        is_open = both and bool(self._rows(entity.name).conflicts.keys() - written)
+        fields |= written
         return {
             "fact_sheet_id": entity.fact_sheet_id,
             "entity_name": entity.name,

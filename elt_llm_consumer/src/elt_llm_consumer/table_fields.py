@@ -7,7 +7,7 @@ a proof is worse than none, so anything else fills nothing.
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
@@ -31,6 +31,7 @@ _PERSONS = "governance_rules"
 _RULES = "business_rules"
 _SOME = 2  # subjects in one table: one alone may be of something else, as "Owner"
 _CARD = 2  # columns of a table about one entity: properties and values
+_SENTENCE = 3  # words of the shortest rule: "Weight is positive"; "rule 4.2" is none
 
 
 class RowQuote(Record):
@@ -71,11 +72,6 @@ class RowFields(NamedTuple):
     def fields(self) -> tuple[str, ...]:
         """The filled fields."""
         return tuple(self.rows)
-
-    @property
-    def has_conflict(self) -> bool:
-        """Whether two tables say different things of the entity."""
-        return bool(self.conflicts)
 
     def lines(self, field: str) -> list[str]:
         """Return the text of a field: a line a row, and one a conflict."""
@@ -179,12 +175,43 @@ class _StatementReader:
         column, is_certain = self._name_column()
         if column is None:
             return
-        subjects = self._subjects(skipped={column})
+        subjects = _without_rule_owners(self._subjects(skipped={column}))
+        if any(parts & _words("attributes") for parts in self._parts):
+            # The owner and the class of an attribute, whose rules hold all the same.
+            subjects = {c: s for c, s in subjects.items() if s.field == _RULES}
         if not is_certain and not self._is_about_names(column, subjects.values()):
             return
+        partial = self._partial(list(self._named_rows(column)), subjects)
         for row in self._rows:
-            names = self._names_in(_cell(row, column).text)
-            yield from self._row_statements(row, names, subjects)
+            for name in self._names_in(_cell(row, column).text):
+                own = {c: s for c, s in subjects.items() if (name, c) not in partial}
+                yield from self._row_statements(row, [name], own)
+
+    def _named_rows(self, column: int) -> Iterator[tuple[Row, list[str]]]:
+        """Return rows with their names; one without a name continues the one above."""
+        names: list[str] = []
+        for row in self._rows:
+            text = _cell(row, column).text
+            if text.strip() and not _repeats(text):
+                names = self._names_in(text)
+            yield row, names
+
+    def _partial(
+        self,
+        rows: Sequence[tuple[Row, Sequence[str]]],
+        subjects: Mapping[int, _Subject],
+    ) -> set[tuple[str, int]]:
+        """Return names with columns in which their rows differ.
+
+        Such rows are about attributes, places or departments, and not about the whole.
+        """
+        values: dict[tuple[str, int], set[str]] = defaultdict(set)
+        for column, subject in subjects.items():
+            for row, names in rows if subject.field != _RULES else ():
+                value = self._value(row, column, subject)
+                for name in names:
+                    values[name, column].add(fold(value.text) if value else "")
+        return {pair for pair, texts in values.items() if len(texts) > 1}
 
     def _by_rule(self) -> Iterator[_Statement]:
         """A row per rule, which names what it applies to."""
@@ -235,15 +262,20 @@ class _StatementReader:
     def _of_title(self) -> Iterator[_Statement]:
         """A row per property of the entity that the title names."""
         name = fold(self._title)
-        is_card = len(self._headers) == _CARD and fold(self._headers[1]) != name
+        # Below "Description" or "Type" stands what a field is, not what it has.
+        is_card = len(self._parts) == _CARD and self._parts[1] & _words("contents")
         if is_card and name in self._known and self._has_properties():
             yield from self._of_column(1, name)
 
     def _of_column(self, column: int, name: str) -> Iterator[_Statement]:
+        labels = Counter(fold(row.label) for row in self._rows)
         for row in self._rows:
             subject = _subject_of(_header_parts(row.label), [_cell(row, column).text])
             value = self._value(row, column, subject) if subject else None
-            if subject and value:
+            if not subject or not value:
+                continue
+            is_rule = subject.field == _RULES
+            if _is_rule([value.text]) if is_rule else labels[fold(row.label)] == 1:
                 cells = ((row.label, value.text),)
                 values = {subject.key: cells[0]}
                 yield self._statement(name, subject, cells, values, [row, value.row])
@@ -253,8 +285,8 @@ class _StatementReader:
         if self._relation.labels or not self._parts[0] & _words("properties"):
             return False
         labels = {_header_parts(row.label) for row in self._rows}
-        keys = {s.key for s in _subjects() for p in labels if p & s.headers}
-        return len(keys) >= _SOME or bool(keys and self._says_so())
+        subjects = [s for s in _subjects() for p in labels if p & s.headers]
+        return bool(subjects) and self._is_about_some(subjects)
 
     def _name_column(self) -> tuple[int | None, bool]:
         """Return the column of names, and whether its header is certain."""
@@ -272,9 +304,13 @@ class _StatementReader:
         """Whether a table that may be of anything is about entities."""
         names = [self._names_in(_cell(row, column).text) for row in self._rows]
         known = sum(bool(n) and set(n) <= set(self._known) for n in names)
-        keys = {one.key for one in subjects}
-        about = len(keys) >= _SOME or self._says_so()
-        return about and 2 * known >= len(names)
+        return self._is_about_some(subjects) and 2 * known >= len(names)
+
+    def _is_about_some(self, subjects: Iterable[_Subject]) -> bool:
+        """Whether enough subjects, or the title, show a table of information."""
+        # A check or a rule may be of anything, such as tyres.
+        keys = {one.key for one in subjects if one.field != _RULES}
+        return len(keys) >= _SOME or self._says_so()
 
     def _says_so(self) -> bool:
         """Whether the title says that the table is about information or its owners."""
@@ -300,7 +336,9 @@ class _StatementReader:
             value = self._value(row, column, subject)
             if value is not None:
                 by_field.setdefault(subject.field, {})[column] = value
-        for filled in by_field.values():
+        for field, filled in by_field.items():
+            if field == _RULES and not _is_rule([v.text for v in filled.values()]):
+                continue
             cells, rows = self._cells(row, filled, subjects)
             values = {
                 subjects[column].key: (self._headers[column], value.text)
@@ -354,7 +392,7 @@ class _StatementReader:
         """Return a cell that says something, or the one above that it repeats."""
         n = row.n
         while (field := self._relation.field(n, column)) and n > 1:
-            if " ".join(field.text.casefold().split()) not in _signs("same"):
+            if not _repeats(field.text):
                 break
             n -= 1
         text = field.text if field else ""
@@ -364,13 +402,7 @@ class _StatementReader:
             or text.casefold() in _signs("same", "nothing")
         ):
             return None
-        if subject is not None and subject.values and fold(text) not in subject.values:
-            return None
-        if (
-            subject is not None
-            and subject.field == _PERSONS
-            and not _LETTERS.search(text)
-        ):
+        if subject is not None and not _fits(text, subject):
             return None
         return _Value(text, self._row_of(field, n))
 
@@ -391,20 +423,52 @@ class _StatementReader:
 
 
 def _conflicts(statements: Sequence[_Statement]) -> dict[str, list[str]]:
-    """Return a line for each subject of which two tables have different values."""
-    by_subject: dict[tuple[str, str], dict[str, dict[str, str]]] = {}
+    """Return a line for each subject that differs by table, or by name in one."""
+    by_subject: dict[tuple[str, str], dict[tuple[str, str], dict[str, str]]] = {}
     for one in statements:
         for key, (header, value) in one.values.items():
-            tables = by_subject.setdefault((one.field, key), {})
+            rows = by_subject.setdefault((one.field, key), {})
             text = f"{header}: {value} ({one.quotes[0].place})"
-            tables.setdefault(one.table, {}).setdefault(fold(value), text)
+            rows.setdefault((one.table, one.name), {}).setdefault(fold(value), text)
     lines: dict[str, list[str]] = {}
-    for (field, _), tables in by_subject.items():
+    for (field, _), rows in by_subject.items():
         # A thing has one owner and one period, but any number of rules.
-        if field != _RULES and len({frozenset(t) for t in tables.values()}) > 1:
-            values = dict.fromkeys(chain(*(t.values() for t in tables.values())))
+        if field != _RULES and len({frozenset(t) for t in rows.values()}) > 1:
+            values = dict.fromkeys(chain(*(t.values() for t in rows.values())))
             lines.setdefault(field, []).append(f"Conflict: {'; '.join(values)}")
     return lines
+
+
+def _fits(text: str, subject: _Subject) -> bool:
+    """Return whether a cell can be a value, and not the type of one: "char(20)"."""
+    if subject.values and fold(text) not in subject.values:
+        return False
+    plain = fold(_BRACKETS.sub("", text))
+    if subject.field != _RULES and plain in _words("types"):
+        return False
+    if subject.field != _PERSONS:
+        return True
+    return bool(_LETTERS.search(text)) and plain not in _words("answers")
+
+
+def _is_rule(texts: Iterable[str]) -> bool:
+    """Return whether one of the texts has words enough to be a rule, not its number."""
+    return any(
+        sum(bool(_LETTERS.search(word)) for word in text.split()) >= _SENTENCE
+        for text in texts
+    )
+
+
+def _without_rule_owners(subjects: Mapping[int, _Subject]) -> dict[int, _Subject]:
+    """Return subjects without persons after a rule: they may be those who check it."""
+    rules = [c for c, one in subjects.items() if one.field == _RULES]
+    first = min(rules, default=max(subjects, default=0))
+    return {c: s for c, s in subjects.items() if s.field != _PERSONS or c <= first}
+
+
+def _repeats(text: str) -> bool:
+    """Return whether a cell only repeats the one above."""
+    return " ".join(text.casefold().split()) in _signs("same")
 
 
 def _cell(row: Row, column: int) -> Field:
