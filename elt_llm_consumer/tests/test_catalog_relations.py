@@ -232,17 +232,31 @@ def test_names_have_an_inverse():
             {("flies", "kite"): "?-1..*", ("sail", "heat"): "?-0..6"},
         ),
         (
-            "Each Crew belongs to one Heat; a Heat may be long.",
+            "Each Crew belongs to one Heat; a Heat is long.",
             {("belongs to", "heat"): "?-1..1"},
         ),
         (
-            "A Crew may enter several Heats, and a Heat may be long.",
+            "A Crew may enter several Heats, and a Heat is long.",
             {("enter", "heat"): "?-0..*"},
         ),
         # A count of a day, and another subject.
         ("A Crew sails two Heats and may rest on one day.", {("sails", "heat"): ""}),
         ("A Crew sails two Heats a day; it may rest.", {("sails", "heat"): ""}),
         ("A Crew flies one Kite and may not sail two Heats.", {("flies", "kite"): ""}),
+        # An exception behind the clause.
+        (
+            "A Crew has one Kite but may fly up to 2 Kites.",
+            {("has", "kite"): "", ("fly", "kite"): "?-0..2"},
+        ),
+        ("A Crew has one Kite, but a Crew of men has two.", {("has", "kite"): ""}),
+        (
+            "A Crew has one Kite, and a crew with spares has both.",
+            {("has", "kite"): ""},
+        ),
+        ("A Crew has one Kite; in gusts it takes a spare.", {("has", "kite"): ""}),
+        ("A Crew has one Kite; the jury may allow another.", {("has", "kite"): ""}),
+        ("A Crew has one Kite: large ones have up to three.", {("has", "kite"): ""}),
+        ("A Crew has one Kite; a spare is kept ashore.", {("has", "kite"): "?-1..1"}),
     ],
 )
 def test_a_count_holds_where_its_clause_ends(

@@ -102,6 +102,9 @@ def test_a_sentence_fills_the_fields_that_it_says(text, expected):
         ("Every [consignment] containing them must be accompanied by a form.", True),
         ("The [driver] must not start without it.", True),
         ("A [Courier] must sign for them before leaving.", True),
+        ("A [Consignment] marked with it must be kept cool.", True),
+        ("The [Driver] must never lend it to others.", True),
+        ("A [Courier] is required to sign it.", True),
         ("It must be kept with the [Loan].", True),
         ("They must not touch the [Puzzle].", True),
         ("A [Courier] who finds a crate must sign for it.", False),
@@ -111,6 +114,12 @@ def test_a_sentence_fills_the_fields_that_it_says(text, expected):
         ("If a crate is lost, the [Courier] must not leave without it.", False),
         ("The [Clerk] of a branch must not sign it.", False),
         ("The [Loan] must be renewed when both sides want it.", False),
+        ("Every [Vessel] must carry insurance for it.", False),
+        ("A [Vessel] needs insurance covering it.", False),
+        ("A [Parcel] must have postage on it.", False),
+        ("The [Driver] must ensure it is clean.", False),
+        ("The [Applicant] must prove it is insured.", False),
+        ("The [Form] must be signed before it is sent.", False),
     ],
 )
 def test_a_sentence_that_needs_another_hangs(text, hangs):

@@ -15,10 +15,16 @@ from elt_llm_consumer.linking.term_mapper import OTHER_SENSE
 from elt_llm_consumer.treatment.treatment_index import TreatmentIndex, verdict
 from elt_llm_core.config.loader import load_config
 from elt_llm_core.config.sections import ConsumerSection
+from elt_llm_core.enterprise.model import (
+    EnterpriseModel,
+    ModelElement,
+    ModelLocation,
+)
 from elt_llm_core.errors import ModelUnavailableError, UsageError
 from elt_llm_core.models.factory import build_models
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding
+from elt_llm_ingest.readers.enterprise.documents import sidecars
 
 
 @pytest.fixture
@@ -144,8 +150,13 @@ def test_shares_are_of_what_a_handbook_is_asked_to_define():
     types = {"Lease": "DataObject", "Clerk": "BusinessRole", "Thrift": "Goal"}
     entities = [Entity(name=name, type=kind) for name, kind in types.items()]
     entities.append(Entity(name="Server 9", type="Node"))
+    # Namesakes: two goals, and a capability that has the name of one.
+    entities += [Entity(name="Safety", domain=one, type="Goal") for one in "AB"]
+    entities.append(Entity(name="Safety", domain="C", type="Capability"))
     rows = [
         {
+            "fact_sheet_id": one.fact_sheet_id,
+            "domain": one.domain,
             "entity_name": one.name,
             "verdict": "STRONG" if one.name == "Lease" else "THIN",
         }
@@ -155,13 +166,42 @@ def test_shares_are_of_what_a_handbook_is_asked_to_define():
         Gap(
             normalized_name=one.name, model_name=one.name, handbook_name="", match="",
             status="MATCHED" if one.name == "Lease" else "MODEL_ONLY",
+            is_counted=one.type not in ("Goal", "Node"),
         )
         for one in entities
     ]  # fmt: skip
     summary = count_verdicts(rows, gaps, entities)
-    assert (summary["covered_share"], summary["matched_share"]) == (0.5, 0.5)
-    assert summary["uncounted"] == {"Goal": 1, "Node": 1}
-    assert (summary["entities"], summary["verdicts"]["THIN"]) == (4, 3)
+    assert (summary["covered_share"], summary["matched_share"]) == (0.3333, 0.3333)
+    assert summary["uncounted"] == {"Goal": 3, "Node": 1}
+    assert (summary["entities"], summary["verdicts"]["THIN"]) == (7, 6)
+
+
+def test_namesakes_of_different_types_are_counted_each(context, models, add, make):
+    elements = (
+        ModelElement(
+            id=key, name="Safety", type=kind, domain=domain, fact_sheet_id=key,
+            location=ModelLocation(file="yard.drawio"),
+        )
+        for key, kind, domain in (
+            ("1", "Goal", "A"), ("2", "Goal", "B"), ("3", "Capability", "C"),
+        )
+    )  # fmt: skip
+    model = EnterpriseModel(
+        name="yard", source_file="yard.drawio", format="leanix_drawio",
+        elements=tuple(elements),
+    )  # fmt: skip
+    document = make("A model", "yard").model_copy(update={"sidecars": sidecars(model)})
+    add(context.store, "yard", document, kind="fact_sheet")
+    add(context.store, "rules", make("# 1 Terms\n1.1 Safety means that no harm comes."))
+    job = CoverageJob(collections=("rules",), model="yard")
+    report = job.build(models)(context)
+    content = json.loads(Path(report.files["coverage_json"]).read_text())
+    summary = content["summary"]
+    assert summary["uncounted"] == {"Goal": 2}
+    covered = [row["verdict"] for row in content["entities"] if row["domain"] == "C"]
+    share = float(covered[0] in ("STRONG", "MODERATE"))
+    assert summary["covered_share"] == summary["matched_share"] == share
+    assert all("is_counted" not in gap for gap in content["gaps"])
 
 
 NAMESAKES = tuple(Entity(name="Ground Lease", domain=one) for one in "AB")

@@ -25,6 +25,7 @@ from elt_llm_core.enterprise.model import (
     ModelElement,
     ModelLocation,
     ModelRelation,
+    ModelSkip,
     RelationEnd,
 )
 from elt_llm_core.errors import CollectionNotFoundError, UsageError
@@ -302,6 +303,33 @@ def test_an_inventory_beside_a_drawing_describes_and_completes_it(
     catalog = json.loads(Path(report.files["catalog_json"]).read_text())
     keel = catalog["UNASSIGNED"]["entities"][0]
     assert keel["mapping_rationale"].endswith("; listed in list.xlsx, not drawn")
+
+
+def test_a_row_is_left_out_with_a_drawing_if_id_and_name_agree(context, add, make):
+    skips = [
+        ModelSkip(kind="element", id=key, name=name, reason="it is a label")
+        for key, name in (("7", "Legend"), ("u-8", "Moorings"))
+    ]
+    hull = element("u-1", "Hull", "DataObject", fact_sheet_id="u-1", domain="Docks")
+    drawn = yard("yard.drawio", "leanix_drawio", hull)
+    rows = [
+        element(key, name, "DataObject", "list.xlsx", fact_sheet_id=key)
+        for key, name in (("7", "Keel"), ("u-8", "moorings"))
+    ]
+    listed = yard("list.xlsx", INVENTORY_FORMAT, *rows)
+    add_models(
+        context, add, make, drawn.model_copy(update={"skips": tuple(skips)}), listed
+    )
+    model = read_model(context.store, "yard")
+    assert [(e.name, e.is_drawn) for e in model.entities] == [
+        ("Keel", False),
+        ("Hull", True),
+    ]
+    (left_out,) = model.left_out
+    assert left_out == (
+        "1 fact sheet of the type DataObject in list.xlsx is left out: a drawing "
+        "leaves out what has the id and the name"
+    )
 
 
 def test_one_thing_in_two_files_is_one_entity_and_another_type_is_not(

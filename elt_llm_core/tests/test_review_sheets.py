@@ -141,7 +141,8 @@ def test_a_conflict_is_told_and_loses_neither_text(store, sheet, edit) -> None:
     assert (one.status, one.merge.fields["definition"]) == ("approved", "Bob's")
     assert one.merge.fields["synonyms"] == "Tenancy"
     assert one.decision.offered == {"status": "rejected", "definition": "Ann's"}
-    assert (one.decision.reviewer, one.decision.recorded_by) == ("bob", "ann")
+    # The synonyms are Ann's, and so is the revision.
+    assert (one.decision.reviewer, one.decision.recorded_by) == ("ann", "")
     assert one.conflicts == ("definition", "status")
     again = import_sheet(store, sheet, "ann")
     assert (again.items_changed, item(store).revision) == (0, one.revision)
@@ -149,6 +150,30 @@ def test_a_conflict_is_told_and_loses_neither_text(store, sheet, edit) -> None:
     assert item(store).conflicts == ()
     offered = [d.offered for d in store.reviews.history(PRODUCT)]
     assert {"status": "rejected", "definition": "Ann's"} in offered
+
+
+@pytest.mark.parametrize(
+    ("cells", "reviewer", "recorded_by"),
+    [
+        ({"status": "rejected"}, "bob", "ann"),
+        ({"definition": "Ann's"}, "bob", "ann"),
+        ({"status": "rejected", "notes": "ask Bea"}, "ann", ""),
+        ({"definition": "Ann's", "synonyms": "Tenancy"}, "ann", ""),
+    ],
+)
+def test_new_texts_are_credited_to_the_reviewer_of_the_sheet(
+    store, sheet, edit, cells, reviewer, recorded_by
+) -> None:
+    decided(store, "Lease", "approved", by="bob", edited={"definition": "Bob's"})
+    earlier = item(store).decision
+    edit(sheet, {("Lease", column): text for column, text in cells.items()})
+    import_sheet(store, sheet, "ann")
+    one = item(store).decision
+    assert (one.revision, one.status) == (2, "approved")
+    assert (one.reviewer, one.recorded_by) == (reviewer, recorded_by)
+    assert bool(one.recorded_at) is bool(recorded_by)
+    if recorded_by:
+        assert (one.at, one.edited) == (earlier.at, earlier.edited)
 
 
 def test_a_status_given_on_earlier_evidence_is_reopened(store, sheet, edit) -> None:

@@ -51,9 +51,16 @@ _BETWEEN = re.compile(
 # The clause ends: with the sentence, at a semicolon, before a clause with a subject of
 # its own, or before a second verb whose object ends the sentence.
 _END = re.compile(
-    r"\s*(?:[.;:!]|$)|\s*,\s+(?:and|but)\s+(?:an?|each|every)\s"
+    r"\s*(?:[.;:!]|$)|\s*,\s+and\s+(?:an?|each|every)\s"
     rf"|\s+(?:and|but)\s+(?:must|shall|may|can|will)\s+(?!not\b)[a-z]+\s+"
     rf"(?:{_COUNT.replace('?P<', '?P<second_')}|{_ARTICLE})\s+[\w-]+[\s.;:!]*$"
+)
+# Words behind the clause that may make an exception of it: "one boat; in winter it may
+# hold three". No count is better than one with an exception.
+_EXCEPTION = re.compile(
+    rf"\b(?:\d+|{'|'.join(_NUMBERS)}|several|many|multiple|more|up\s+to|unless|except|"
+    r"may|it|they)\b",
+    re.IGNORECASE,
 )
 _SECOND = re.compile(r"\s+(?:and|but)(?=\s+(?:must|shall|may|can|will)\s)")
 # "No skimmer may cross the line" states what must not happen, not a relation.
@@ -186,8 +193,30 @@ def _read_words(
     verb = match["base"] or match["passive"] or match["verb"]
     words = [" ".join(verb.split()), match["preposition"] or ""]
     # "three heats on one day" counts those of a day, not all of them.
-    is_overall = _END.match(behind) is not None
-    return " ".join(filter(None, words)), _cardinality(match) if is_overall else ""
+    ends = (left.entity, around.mention), (right.entity, target.mention)
+    counts = _cardinality(match) if _is_overall(behind, *ends) else ""
+    return " ".join(filter(None, words)), counts
+
+
+def _is_overall(behind: str, subjects: Iterable[str], objects: Iterable[str]) -> bool:
+    """Return whether a count holds always: its clause ends, without an exception.
+
+    Args:
+        behind: The sentence behind the object.
+        subjects: Names of the subject; what follows on it may be an exception.
+        objects: Names of the object; a second verb may give it another count.
+    """
+    end = _END.match(behind)
+    if end is None:
+        return False
+    rest = behind[end.end() :]
+    again = _names_any(rest, subjects) or _names_any(end[0], objects)
+    return not (again or _EXCEPTION.search(rest))
+
+
+def _names_any(text: str, names: Iterable[str]) -> bool:
+    """Return whether a word of a text starts with a name, as its plural does."""
+    return any(re.search(rf"\b{re.escape(n)}", text, re.IGNORECASE) for n in names)
 
 
 def _cardinality(match: re.Match[str]) -> str:

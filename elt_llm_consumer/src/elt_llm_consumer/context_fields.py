@@ -204,19 +204,22 @@ _PARTY = re.compile(
 )
 # "Clerks shall ensure that;" continues in the next text.
 _ANNOUNCES = re.compile(r"(?:[:,]|\bthat\W*)\s*$")
-# An object of the clause cannot be its subject ("it" is not "the driver" in "The driver
-# must not start without it"), so it is something of another sentence, unless a noun or
-# another clause comes between. "may find it useful to" refers to nothing.
-_OBJECT_PRONOUN = re.compile(
-    r"\b(?:them\b|it(?=\s*[.;,:)]|\s+(?:in|on|at|by|to|for|with|from|before|after|within|"
-    r"until|must|shall|should|may|can|is|are)\b))(?!\s*sel)",
-    re.IGNORECASE,
+# "It" and "them" are of another sentence if only the entity stands before them, because
+# an object of a clause is not its subject: behind the noun ("every load containing
+# them") and as the object of the verb ("must not start without it", "must sign for
+# them"), but not behind another noun ("carry insurance for it"), nor as the subject of
+# a clause ("must ensure it is clean").
+_PREPOSITION = (
+    r"(?:with|without|for|of|to|in|on|at|by|from|over|under|about|against|into|upon|"
+    r"after|before|through|behind|near)"
 )
-_POSSIBLE_REFERENT = re.compile(
-    r"[,;:\d(]|\b(?:an?|the|each|every|any|all|no|some|its|their|his|her|this|that|these|"
-    r"those|such|and|or|but|if|when|who|which|while|where|whose|because|unless|as|than|until|once|since|before|after)\b"
-    r"|\b(?-i:[A-Z])|\b\w{3,}s\b",
-    re.IGNORECASE,
+_HANGING = re.compile(
+    r"\s+(?:not\s+)?(?:[a-z]+ing|(?:[a-z]+\s+)?with(?:out)?)\s+(?:them|it)\b"
+    r"|\s+(?:(?:must|shall|should|may|can|cannot|will|is|are|do|does)\s+(?:not\s+)?)?"
+    r"(?:be\s+)?(?:(?:only|also|always|never|first|[a-z]+ly)\s+)?(?:[a-z]+\s+to\s+)?"
+    r"(?!(?:and|or|but|that|which|who|if|when|while|where|as|than)\b)[a-z]+\s+"
+    rf"(?:(?:together|along|away|out|up|back|off)\s+)?(?:{_PREPOSITION}\s+)?"
+    rf"(?:them\b|it(?=\s*[.;,:)]|\s+(?:{_PREPOSITION}|within|until)\b))"
 )
 # "Such leave" and "this form" may still say enough.
 _PERSONAL = re.compile(r"\W*(?:they|it|he|she)\b", re.IGNORECASE)
@@ -266,9 +269,7 @@ class MentionSentence(NamedTuple):
             return True
         if not _BARE.fullmatch(self.before):
             return False
-        pronoun = _OBJECT_PRONOUN.search(self.after)
-        between = self.after[: pronoun.start()] if pronoun else ""
-        return pronoun is not None and not _POSSIBLE_REFERENT.search(between)
+        return _HANGING.match(self.after) is not None
 
     @property
     def is_example(self) -> bool:

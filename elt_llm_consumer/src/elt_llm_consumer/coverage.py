@@ -46,7 +46,7 @@ from elt_llm_core.config.sections import ConsumerSection
 from elt_llm_core.errors import UsageError
 from elt_llm_core.identifiers import digest
 from elt_llm_core.jobs import JobContext, JobReport
-from elt_llm_core.records import Record
+from elt_llm_core.records import Record, replace_fields
 from elt_llm_core.reviews.review_records import NEEDS_CLARIFICATION
 from elt_llm_core.strategy import Models
 
@@ -63,6 +63,9 @@ class Gap(Record):
     handbook_name: str
     status: Literal["MATCHED", "MODEL_ONLY", "HANDBOOK_ONLY"]
     match: str
+    is_counted: bool = Field(
+        default=True, exclude=True, description="whether the shares are of it, too"
+    )
 
 
 def list_gaps(entities: Sequence[Entity], index: TreatmentIndex) -> list[Gap]:
@@ -72,7 +75,10 @@ def list_gaps(entities: Sequence[Entity], index: TreatmentIndex) -> list[Gap]:
         entities: The entities of the model.
         index: Decides which of them the handbook treats.
     """
-    rows = [_entity_gap(entity, index) for entity in entities]
+    rows = [
+        replace_fields(_entity_gap(one, index), is_counted=one.kind not in _UNCOUNTED)
+        for one in entities
+    ]
     rows += [
         _gap("", entry.term, "HANDBOOK_ONLY", index.rationale_of(entry.term))
         for entry in index.terms_without_entity
@@ -190,18 +196,15 @@ class CoverageJob(ProductJob):
             scorer.handbook.collections,
             batch.successes,
         )
+        gaps = scorer.gaps()
         valid_gaps, invalid = split_valid(
-            [gap.model_dump(mode="json") for gap in scorer.gaps()],
+            [gap.model_dump(mode="json") for gap in gaps],
             "coverage",
             "properties/gaps/items",
         )
         content = {
             "summary": {
-                **count_verdicts(
-                    rows,
-                    [Gap.model_validate(gap) for gap in valid_gaps],
-                    scorer.model.entities,
-                ),
+                **count_verdicts(rows, gaps, scorer.model.entities),
                 "ambiguous": list_ambiguous(batch.successes),
             },
             "entities": rows,
@@ -390,13 +393,21 @@ def count_verdicts(
     """
     verdicts = Counter(row["verdict"] for row in rows)
     statuses = Counter(gap.status for gap in gaps)
-    counted = {one.name for one in entities if one.kind not in _UNCOUNTED}
-    aside = {one.name: one.type for one in entities if one.name not in counted}
-    asked = [row["verdict"] for row in rows if row["entity_name"] not in aside]
+    aside = [one for one in entities if one.kind in _UNCOUNTED]
+    # By element, because a goal may have the name of a capability.
+    keys = {(one.fact_sheet_id, one.domain, one.name) for one in aside}
+    keys -= {
+        (one.fact_sheet_id, one.domain, one.name)
+        for one in entities
+        if one.kind not in _UNCOUNTED
+    }
+    asked = [
+        row["verdict"]
+        for row in rows
+        if (row["fact_sheet_id"], row["domain"], row["entity_name"]) not in keys
+    ]
     modelled = [
-        gap.status == "MATCHED"
-        for gap in gaps
-        if gap.model_name and gap.model_name not in aside
+        gap.status == "MATCHED" for gap in gaps if gap.model_name and gap.is_counted
     ]
     return {
         "entities": len(rows),
@@ -404,7 +415,7 @@ def count_verdicts(
         "gaps": {n: statuses[n] for n in ("MATCHED", "MODEL_ONLY", "HANDBOOK_ONLY")},
         "covered_share": _mean([verdict in VERDICTS[:2] for verdict in asked]),
         "matched_share": _mean(modelled),
-        "uncounted": dict(sorted(Counter(aside.values()).items())),
+        "uncounted": dict(sorted(Counter(one.type for one in aside).items())),
     }
 
 

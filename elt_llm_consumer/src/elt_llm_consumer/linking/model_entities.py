@@ -317,23 +317,25 @@ def _join_sources(
     }
     listed = inventory_entities(inventories)
     known = ids | {sheet for sheet, elements in matches.items() if elements}
-    # What a drawing leaves out for a reason (the label of a group) is no entity.
-    known |= {
-        _field(skip, "id")
-        for content in contents
-        for skip in content.get("skipped", [])
-        if _field(skip, "kind") == "element"
-    }
+    skips = _skipped_elements(contents)
+    skipped = [
+        e
+        for e in listed
+        if e.fact_sheet_id not in known
+        and (e.fact_sheet_id, normalise(e.name)) in skips
+    ]
+    known |= {e.fact_sheet_id for e in skipped}
     rest = [e for e in listed if e.fact_sheet_id not in known]
     unclear: list[Entity] = []
     if ids.isdisjoint(e.fact_sheet_id for e in listed):  # only names can join
         names = {(normalise(e.name), _family(e)) for e in drawn}
         unclear = [e for e in rest if (normalise(e.name), _family(e)) in names]
-    kinds = {e.kind for e in (*drawn, *listed) if e.is_drawn and e not in rest}
-    added = [
-        e for e in rest if e not in unclear and e.kind in DATA_TYPES | kinds - {""}
-    ]
-    other = [e for e in rest if e not in unclear and e not in added]
+    on_drawings = (*drawn, *(e for e in listed if e.fact_sheet_id in known))
+    kinds = DATA_TYPES | {e.kind for e in on_drawings} - {""}
+    several = {e.fact_sheet_id for e in unclear}
+    clear = [e for e in rest if e.fact_sheet_id not in several]
+    added = [e for e in clear if e.kind in kinds]
+    other = [e for e in clear if e.kind not in kinds]
     entities, moved = _merge_files(
         [*drawn, *(e.model_copy(update={"is_drawn": False}) for e in added)],
         _exchange_files(contents),
@@ -348,8 +350,23 @@ def _join_sources(
     left_out = (
         *_count_left_out(other, "no drawing has an element of this type"),
         *_count_left_out(unclear, "several elements of a drawing have the name"),
+        *_count_left_out(skipped, "a drawing leaves out what has the id and the name"),
     )
     return _Joined(entities, of_sheet, moved, left_out)
+
+
+def _skipped_elements(contents: Sequence[Mapping[str, Any]]) -> set[tuple[str, str]]:
+    """Return id and name of what drawings leave out, such as the label of a group.
+
+    An id alone is not enough: a shape without a fact sheet has a number, as the rows of
+    many registers have.
+    """
+    return {
+        (_field(skip, "id"), normalise(_field(skip, "name")))
+        for content in contents
+        for skip in content.get("skipped", [])
+        if _field(skip, "kind") == "element"
+    }
 
 
 def _family(entity: Entity) -> str:

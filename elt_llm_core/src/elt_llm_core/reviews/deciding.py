@@ -6,7 +6,6 @@ from typing import Any
 from elt_llm_core.errors import UnknownItemError, UsageError
 from elt_llm_core.reviews.review_records import (
     SETTABLE,
-    STATUS,
     Decision,
     Proposal,
     ReviewAction,
@@ -78,12 +77,12 @@ def decide(
 
 
 def _keep_decision(before: Decision, made: Decision) -> Decision:
-    """Return a revision with the earlier reviewer if an import left the status.
+    """Return a revision with the earlier reviewer if an import only offers something.
 
-    Its sheet offers another status, or has nothing but texts in conflict.
+    A new text or new notes are those of the reviewer of the sheet.
     """
     offers_only = is_same(before, made.model_copy(update={"offered": before.offered}))
-    if not before.reviewer or not (offers_only or STATUS in made.offered):
+    if not before.reviewer or not offers_only:
         return made
     changes = {
         "reviewer": before.reviewer,

@@ -94,7 +94,7 @@ class Decision(Record):
     moved_from: str = Field(default="", description="its previous id")
     recorded_by: str = Field(
         default="",
-        description="who recorded the revision, if that left the decision as it was",
+        description="who imported the revision, if status, texts and notes are earlier",
     )
     recorded_at: str = Field(
         default="",
