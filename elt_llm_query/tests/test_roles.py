@@ -16,6 +16,8 @@ CHAIR = "Who is the chair of the trustees?"
         ("Who's the treasurer?", "The treasurer keeps the books."),
         ("Who are the auditors?", "The auditors check the accounts in May."),
         ("What is the name of the director?", "Requests come to the director."),
+        ("Who is the director?", "The director signs if it is a contract."),
+        ("Who is the director?", "Duties of the director include contracts."),
         ("Who is the head of the\nlab?", "Tell the head of the lab at once."),
         ("Who is the owner of the file?", "The owner keeps it in its own folder."),
         ("Who is the manager of the pool?", "The pool is managed from 8 to 6."),
