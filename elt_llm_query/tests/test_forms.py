@@ -14,7 +14,7 @@ from elt_llm_query.analysis.term_match import (
     phrases,
     vocabulary,
 )
-from elt_llm_query.synthesizers.extractive.constraints import form_fit
+from elt_llm_query.synthesizers.extractive.form_fit import form_fit
 
 
 @pytest.mark.parametrize(

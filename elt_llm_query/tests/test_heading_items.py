@@ -42,6 +42,24 @@ PONDS = "B > 2 Sheds, greenhouses, ponds"
             False,
         ),
         ("Who pays for packing?", "The courier does.", "3.7 Packing", False),
+        (
+            "What is the fee for a lost card?",
+            "A charge of 10 euros is made for a lost card.",
+            "Fees and charges",
+            False,
+        ),
+        (
+            "What happens after a cancellation?",
+            "Refunds are paid within 14 days.",
+            "Cancellations and refunds",
+            False,
+        ),
+        (
+            "When is the guest fee due?",
+            "The fee is due in May.",
+            "Guest fees and card fees",
+            False,
+        ),
     ],
 )
 def test_another_item_of_a_heading_is_another_subject(

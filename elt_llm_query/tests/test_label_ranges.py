@@ -8,7 +8,7 @@ from elt_llm_core.document import Cell
 from elt_llm_core.models.factory import build_models
 from elt_llm_query.analysis.label_ranges import labels_within
 from elt_llm_query.analysis.question import analyse
-from elt_llm_query.synthesizers.extractive.constraints import form_fit
+from elt_llm_query.synthesizers.extractive.form_fit import form_fit
 
 
 @pytest.fixture(scope="module")

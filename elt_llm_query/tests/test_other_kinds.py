@@ -18,6 +18,8 @@ from elt_llm_query.synthesizers.extractive.other_kinds import is_of_another_kind
         ("What does the annual ticket cost?", "The monthly ticket costs 30 euros."),
         ("Who trains junior swimmers?", "Two coaches train the adult swimmers."),
         ("How much is it in low season?", "In high season it is 90 euros."),
+        ("What do part-time staff get?", "Full-time staff get 28 days."),
+        ("Is it open on Sunday evenings?", "It is open on Friday evenings."),
     ],
 )
 def test_another_kind_is_no_answer(question, sentence):
@@ -39,6 +41,28 @@ def test_another_kind_is_no_answer(question, sentence):
         ("When does the pool open in summer?", "The winter hall opens at 8.", ""),
         ("What does the yearly ticket cost?", "The annual ticket costs 90 euros.", ""),
         ("What does the large boat cost?", "A short trip on the large boat is 5.", ""),
+        (
+            "How many days do part-time staff get?",
+            "Full-time staff get 28 days and part-time staff 14.",
+            "",
+        ),
+        ("What do part-time staff get?", "As full-time staff.", "Part-time staff"),
+        ("May I bring a large dog?", "Only small dogs are allowed.", ""),
+        (
+            "Is the library open on Wednesday evenings?",
+            "It is open Monday to Friday evenings until 9.",
+            "",
+        ),
+        (
+            "How do I change from a part-time contract to a full-time contract?",
+            "A full-time contract is requested from the office.",
+            "",
+        ),
+        (
+            "How much is the annual membership fee?",
+            "The fee for a year is 120 euros; the monthly membership fee is 12 euros.",
+            "",
+        ),
     ],
 )
 def test_the_same_kind_or_no_kind_may_answer(question, sentence, heading):

@@ -29,7 +29,7 @@ from elt_llm_query.analysis.question_phrase import asks_for_agent, asks_for_reas
 from elt_llm_query.analysis.read_sentence import read
 from elt_llm_query.analysis.stems import stem, words
 from elt_llm_query.analysis.term_match import match
-from elt_llm_query.synthesizers.extractive.constraints import form_fit
+from elt_llm_query.synthesizers.extractive.form_fit import form_fit
 
 # Phrases beside a reason or purpose, or "To comply with Rule 3, a member must", ", as
 # the use may alter"; not "as set out in", "events causing the loss".

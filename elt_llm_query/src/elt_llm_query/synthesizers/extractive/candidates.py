@@ -37,7 +37,6 @@ from elt_llm_query.synthesizers.extractive.constraints import (
     Setting,
     agrees,
     check_sentence,
-    form_fit,
     meets,
 )
 from elt_llm_query.synthesizers.extractive.fact_sheet import (
@@ -45,6 +44,7 @@ from elt_llm_query.synthesizers.extractive.fact_sheet import (
     asks_for_cell,
     pick_line,
 )
+from elt_llm_query.synthesizers.extractive.form_fit import form_fit
 from elt_llm_query.synthesizers.extractive.heading_items import is_of_another_item
 
 _NUMBERED = re.compile(r"\W*\d[\d.]*\W*\s[A-Z]")

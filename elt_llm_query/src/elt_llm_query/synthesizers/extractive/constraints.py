@@ -8,31 +8,24 @@ form.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import NamedTuple
 
-from elt_llm_query.analysis.definition import grade
 from elt_llm_query.analysis.lexicon import (
     ATTRIBUTES,
-    DAYS,
-    FREQUENCY,
-    LOWER,
-    LOWER_PHRASES,
     MEASURED,
     MONTHS,
     NUMBER_WORDS,
     ORDINALS,
-    PARTS,
     STOP_WORDS,
     TIME_UNITS,
-    UPPER,
-    UPPER_PHRASES,
 )
 from elt_llm_query.analysis.negation import Sign, signs_agree
 from elt_llm_query.analysis.question import Form, QuestionAnalysis, analyse
 from elt_llm_query.analysis.read_sentence import Sentence, read
 from elt_llm_query.analysis.stems import stem
-from elt_llm_query.analysis.term_match import Vocabulary, match, phrases
+from elt_llm_query.analysis.term_match import Vocabulary, match
+from elt_llm_query.synthesizers.extractive.form_fit import form_fit
 from elt_llm_query.synthesizers.extractive.other_kinds import is_of_another_kind
 from elt_llm_query.synthesizers.extractive.roles import names_no_holder
 
@@ -360,174 +353,3 @@ def check_sentence(
         return None
     opposed = not agrees(question, setting)
     return FormCheck(form_fit(question, sentence.text), opposed)
-
-
-NEAR = 5  # words between a number and its noun
-# Fit of a number that is not near the counted noun: more than an open form (.5),
-# because there is a number, and less than a number near the noun.
-UNCOUNTED = 0.6
-
-_TIME_WORDS = MONTHS | TIME_UNITS
-_TEMPORAL = frozenset(
-    ["before", "after", "until", "within", "once", "when", "during", "upon", "while"]
-)
-_UPPER = re.compile(
-    rf"\b(?:{'|'.join(UPPER)}|{phrases(UPPER_PHRASES)})\b", re.IGNORECASE
-)
-_LOWER = re.compile(
-    rf"\b(?:{'|'.join(LOWER)}|{phrases(LOWER_PHRASES)})\b", re.IGNORECASE
-)
-_OF_RULES = re.compile(
-    r"^\W*(?:[A-Za-z]{0,2}\d[\w.]*\+*\)|\d[\w.]*\.?)(?=\s)"
-    rf"|\b(?:{'|'.join(PARTS)})s?\.?\s+\d[\w.]*",
-    re.IGNORECASE,
-)
-_SPELT = "|".join(NUMBER_WORDS)
-_UNITS = "|".join(sorted(TIME_UNITS))
-# "two-factor", "no one", "one of the": number words that are not counts.
-_NO_COUNT = re.compile(
-    rf"\b(?:{_SPELT})-(?!(?:{_SPELT}|{_UNITS})\b)[a-z]+"
-    r"|\b(?:no|any|the|this|that|each|every)\s+one\b|\bone\s+(?:another|of)\b",
-    re.IGNORECASE,
-)
-# "every two years", "three times a day": a period alone does not say how often.
-_EVERY = re.compile(
-    rf"\b(?:every|each|per)\s+(?:[\w-]+\s+){{0,3}}?(?:{_UNITS})\b"
-    # "a day", "a calendar year"; "a minimum of two years" is a period
-    rf"|\ban?\s+(?:[\w-]+\s+)?(?:{_UNITS})\b"
-    rf"|\bintervals?\s+of\s+(?:[\w-]+\s+){{0,5}}?(?:{_UNITS})\b"
-    r"|\btimes\s+(?:in|during|within)\b|%\s+of\s+the\s+time\b",
-    re.IGNORECASE,
-)
-# Money, shares and codes ("£25", "12 %", "room A12") count no things.
-_UNITS_OF_NO_COUNT = r"euros?|dollars?|pounds?|cents?|pence|per\s?cent|degrees?"
-_UNCOUNTABLE = re.compile(
-    rf"[$\u20ac\u00a3\u00a5]\s?\d[\d.,]*|\b[A-Za-z]+-?\d[\w-]*"
-    rf"|\b\d[\d.,]*\s?(?:[$\u20ac\u00a3\u00a5%\u00b0]|(?:{_UNITS_OF_NO_COUNT})\b)",
-    re.IGNORECASE,
-)
-_HOW_MANY = re.compile(rf"\bhow\s+many\s+(?!(?:{_UNITS_OF_NO_COUNT})\b)", re.IGNORECASE)
-# "How many rowing boats are there in the yard?"
-_ARE_THERE = re.compile(
-    r"\bhow\s+many\s+(?:[\w-]+\s+){0,2}?(?P<noun>[\w-]+)\s+(?:are|were)\s+there\b",
-    re.IGNORECASE,
-)
-_BEFORE_NOUN = 4  # words from a number to its noun: "five large wooden boats"
-_DATE = re.compile(r"\b\d{4}\b|\d+[:/.]\d+")
-# "8 a.m.", "20.30 h", "eight o'clock".
-_CLOCK = re.compile(
-    rf"\b(?:\d{{1,2}}(?:[:.]\d\d)?|{_SPELT})\s*"
-    r"(?:[ap]\.?\s?m\b|o\s?['\u2019]?\s?clock\b|h(?:rs?|ours?)?\b)"
-    r"|\b(?:half|quarter)\s+(?:past|to)\b",
-    re.IGNORECASE,
-)
-# "at 8": an hour, not a count, if no noun follows.
-_HOUR = re.compile(
-    rf"\b(?:at|from|until|till|by|before|after)\s+(?:[01]?\d|2[0-4]|{_SPELT})\b"
-    r"(?![^\W_]|[-.,:/]\d|\s*[^\w\s.,;:!?)])\W*(?P<next>\w*)",
-    re.IGNORECASE,
-)
-
-_UNITS_OF_TIME = frozenset(map(stem, TIME_UNITS))
-_MONTHS = "|".join(sorted(MONTHS))
-# "At seven", "1 June 2025", "since 2019": times, which count no things.
-_TIMES = re.compile(
-    rf"\bat\s+(?:[01]?\d|2[0-4]|{_SPELT})\b(?=\W*(?:$|(?:{_FORMS})\b))"
-    rf"|\b\d{{1,2}}(?:st|nd|rd|th)?\s+(?:{_MONTHS})\b(?:,?\s+\d{{4}}\b)?"
-    rf"|\b(?:{_MONTHS})\s+\d{{1,2}}\b(?:,?\s+\d{{4}}\b)?"
-    r"|\b(?:in|since|until|before|after|from|of)\s+(?:19|20)\d\d\b",
-    re.IGNORECASE,
-)
-
-
-def form_fit(question: QuestionAnalysis, text: str) -> float:
-    """Return how well a text has the requested form.
-
-    A number that the question itself names is no answer, nor is the number of a rule; a
-    lower bound does not answer a question about an upper one.
-
-    Returns:
-        1 if the text has the form, 0 if it lacks it, .5 if no form is requested; for a
-        definition, how explicit it is.
-    """
-    if question.form is Form.DEFINITION:
-        return grade(question.term, text, question.wordings)
-    text = _OF_RULES.sub(" ", text)
-    if _wrong_bound(question, text):
-        return 0.0
-    if question.form is Form.TIME:
-        return float(_tells_when(question, text))
-    if question.form is not Form.NUMBER:
-        return 0.5
-    number_fit = _tells_how_often if question.often else partial(_number_fit, question)
-    return float(number_fit(text))
-
-
-def _number_fit(question: QuestionAnalysis, text: str) -> float:
-    """Return how well a number answers how many or how long."""
-    asked, sentence = question.read.numbers, read(_drop_other_numbers(question, text))
-    if not sentence.numbers - asked:
-        return 0.0
-    if not question.counted:
-        return 1.0
-    if there := _ARE_THERE.search(question.text):
-        return float(_is_counted(stem(there["noun"]), asked, sentence))
-    for place, word in enumerate(sentence.words):
-        if read(word).numbers - asked:
-            around = read(
-                " ".join(sentence.words[max(place - NEAR, 0) : place + NEAR + 1])
-            )
-            if any(match(c, around.stems) for c in question.counted):
-                return 1.0
-    return UNCOUNTED
-
-
-def _drop_other_numbers(question: QuestionAnalysis, text: str) -> str:
-    """Return a text without the numbers that count nothing that is asked for."""
-    text = _NO_COUNT.sub(" ", text)
-    if question.counted and not question.counted & _UNITS_OF_TIME:
-        text = _TIMES.sub(" ", _CLOCK.sub(" ", text))
-    if _HOW_MANY.search(question.text):
-        text = _UNCOUNTABLE.sub(" ", text)
-    return text
-
-
-def _is_counted(noun: str, asked: Vocabulary, sentence: Sentence) -> bool:
-    """Return whether a number precedes a noun, or is said to be its number.
-
-    "Rowing boats take four people" does not tell how many boats there are.
-    """
-    if "number" in sentence.stems:
-        return bool(match(noun, sentence.stems))
-    return any(
-        read(word).numbers - asked
-        and match(
-            noun, frozenset(sentence.stem_list[place + 1 : place + 1 + _BEFORE_NOUN])
-        )
-        for place, word in enumerate(sentence.words)
-    )
-
-
-def _tells_how_often(text: str) -> bool:
-    """Return True for "twice", "every year"; a period alone is no frequency."""
-    named = not read(text).lower_words.isdisjoint(FREQUENCY)
-    return named or bool(_EVERY.search(text))
-
-
-def _tells_when(question: QuestionAnalysis, text: str) -> bool:
-    """Return True for a date, period, time, or a day not named by the question."""
-    days = DAYS - question.read.lower_words
-    if not read(text).lower_words.isdisjoint(_TIME_WORDS | _TEMPORAL | days):
-        return True
-    hours = (hour["next"].lower() for hour in _HOUR.finditer(text))
-    return bool(_DATE.search(text) or _CLOCK.search(text)) or any(
-        not after or after in STOP_WORDS or after in DAYS for after in hours
-    )
-
-
-def _wrong_bound(question: QuestionAnalysis, text: str) -> bool:
-    """Return True if the text gives the opposite bound of the requested one."""
-    for asked, wrong in ((_UPPER, _LOWER), (_LOWER, _UPPER)):
-        if asked.search(question.text) and not wrong.search(question.text):
-            return bool(wrong.search(text)) and not asked.search(text)
-    return False

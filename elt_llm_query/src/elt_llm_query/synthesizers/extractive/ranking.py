@@ -13,7 +13,7 @@ from elt_llm_query.analysis.stems import stem
 from elt_llm_query.analysis.term_match import match
 from elt_llm_query.synthesizers.extractive.candidates import Candidate, Passage
 from elt_llm_query.synthesizers.extractive.claim_spans import say_the_same
-from elt_llm_query.synthesizers.extractive.constraints import UNCOUNTED
+from elt_llm_query.synthesizers.extractive.form_fit import UNCOUNTED
 
 # Share of the best rank that a further sentence must reach: one good sentence is an
 # answer, and a second one must be about as good. Set by hand. The effects of halving

@@ -15,7 +15,7 @@ from elt_llm_query.analysis.question import Form, QuestionAnalysis
 from elt_llm_query.analysis.read_sentence import Sentence, read
 from elt_llm_query.analysis.stems import stem
 from elt_llm_query.analysis.term_match import SYNONYM, match
-from elt_llm_query.synthesizers.extractive.constraints import form_fit
+from elt_llm_query.synthesizers.extractive.form_fit import form_fit
 
 # What a question calls the elements of a model and their connections.
 _GENERIC = frozenset(
