@@ -47,7 +47,7 @@ _LONGEST_FRAGMENT = 6  # words
 # "Per diem rate?", "Over 60s discount?" name what is asked for: they are keywords.
 _LONGEST_REST = 2  # telling words after a preposition
 _ATTRIBUTES = frozenset(
-    map(stem, [*ATTRIBUTES, *"rate discount limit charge penalty refund".split()])
+    map(stem, [*ATTRIBUTES, *words("rate discount limit charge penalty refund")])
 )
 
 NO_REFERENT = 'The question does not say what "it" is; name it.'

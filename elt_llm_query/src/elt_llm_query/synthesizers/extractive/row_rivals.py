@@ -9,7 +9,6 @@ answer and it names the key.
 from collections.abc import Iterator, Mapping, Sequence
 
 from elt_llm_core.tables.numbers import undecided
-
 from elt_llm_query.analysis.noun_phrases import telling_words
 from elt_llm_query.analysis.question import Form, QuestionAnalysis
 from elt_llm_query.analysis.read_sentence import read
@@ -120,11 +119,11 @@ def _texts_of(
     if not _is_asked(question, passage, passages):
         return {}
     above = read(passage.cells[0].header).stems
-    cells = {
+    cells: dict[frozenset[str] | None, str] = {
         read(c.header).stems - above: f"{c.header}: {passage.text[c.start : c.end]}"
         for c in passage.cells[1:]
     }
-    named = {h: cell for h, cell in cells.items() if h & {*question.weights}}
+    named = {h: cell for h, cell in cells.items() if h and h & {*question.weights}}
     return named or cells
 
 
