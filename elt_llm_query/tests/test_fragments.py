@@ -15,6 +15,7 @@ from elt_llm_query.synthesizers.extractive.question_kinds import FRAGMENT, is_fr
         "For visitors?",
         "But on Sundays",
         "Or cats?",
+        "With the dogs?",
     ],
 )
 def test_a_part_of_a_question_is_refused(text):
@@ -34,6 +35,13 @@ def test_a_part_of_a_question_is_refused(text):
         "In case of fire",
         "After a fire, must the hall be closed?",
         "What about dogs?",
+        # Of another language, and keywords.
+        "In welchem Monat tagt der Rat?",
+        "In welcher Halle trainieren wir?",
+        "Per chi \u00e8 gratis la piscina?",
+        "Per diem rate?",
+        "Over 60s discount?",
+        "Under 16s swimming fee?",
     ],
 )
 def test_questions_and_keywords_are_no_fragments(text):

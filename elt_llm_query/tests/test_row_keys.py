@@ -50,6 +50,13 @@ Example: two Model K beds and a chair fit into room 4. Beds are made at seven.
 Table 4 Beds in the wards at 1 June 2025
 
 The treasurer of the society of friends is Ida Moll.
+
+## 5 Clubs
+
+| Club | Secretary | Place |
+|---|---|---|
+| Chess | Ada Berg | Day room |
+| Choir | Music Office | Chapel |
 """
 QUESTIONS = (
     # (question, words that the answer must have, or None for a refusal)
@@ -57,6 +64,9 @@ QUESTIONS = (
     ("Who is the Hygiene Officer by name?", None),
     ("What is the name of the Head of Nursing?", None),
     ("Who is the treasurer by name?", "Ida Moll"),
+    ("What is the name of the secretary of the chess club?", "Ada Berg"),
+    ("What is the name of the secretary of the choir club?", None),
+    ("What is the name of the owner of the patient file?", None),
     ("How many staff reports can a patient have?", None),
     ("How many Model K beds are there?", None),
     ("How many beds are in the wards?", None),
@@ -88,3 +98,26 @@ def test_a_role_beside_a_role_is_no_name() -> None:
     assert not asked_role("What is the name of the river?")
     assert not names_holder("Head of Archives, with the Pay Desk", "head of archives")
     assert names_holder("Dr Ada Quist, head of archives, decides.", "head of archives")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "role"),
+    [
+        ("The auditors are Ada Berg and Tom Lee.", "auditors"),
+        ("Ada Berg and Tom Lee are the auditors.", "auditors"),
+        ("The treasurer is called Ada Berg.", "treasurer"),
+        ("The treasurer has been Ada Berg since 2020.", "treasurer"),
+        ("The treasurer is \u00c9lodie Durand.", "treasurer"),
+        ("The head of school is Ada Berg.", "head of the school"),
+        ("The head\nof the school is Ada Berg.", "head of school"),
+    ],
+)
+def test_a_name_in_any_wording_is_one(sentence, role):
+    assert names_holder(sentence, role)
+
+
+def test_an_office_is_no_person_and_a_thing_has_no_holder() -> None:
+    assert not names_holder("The treasurer is Finance Office.", "treasurer")
+    assert not asked_role("What is the name of the head office?")
+    assert not asked_role("What is the name of the warden's app?")
+    assert asked_role("What are the names of the auditors of the club?")

@@ -20,6 +20,7 @@ ENGLISH, COMMA = "1,234.5", "1.234,5"
 _NOTHING = re.compile(
     r"[-\u2013\u2014\u2212.:\u2026*\s]*|n\s*[./]?\s*a\.?", re.IGNORECASE
 )
+_TO_COME = re.compile(r"t\.?b\.?[acd]\.?", re.IGNORECASE)
 _SIGNS = "\\-\u2013\u2014\u2212"  # escaped for a character class
 _CURRENCIES = r"US\$|[$\u20ac\u00a3\u00a5]|(?:EUR|USD|GBP|CHF|JPY)(?=[\s\d(])"
 _SHAPE = re.compile(
@@ -46,6 +47,11 @@ _SCALES = {
     "bn": 1e9,
     "trillion": 1e12,
 }
+
+
+def undecided(text: str) -> bool:
+    """Return True for a cell without a value, or with one to come: "n/a", "tbc"."""
+    return nothing(text) or _TO_COME.fullmatch(text.strip()) is not None
 
 
 def nothing(text: str) -> bool:

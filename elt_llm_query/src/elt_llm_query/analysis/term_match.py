@@ -24,6 +24,7 @@ EVERYWHERE = 0.4  # share of the weight of a word that every source contains
 WORDS_BETWEEN = 10  # between the terms: this many halve their closeness
 ROOT_LENGTH = 5
 _LONGEST_ENDING = 4
+_STEMS = 65_536  # that stay known; a long-lived server meets ever more words
 
 
 def phrases(of: Iterable[str]) -> str:
@@ -85,13 +86,13 @@ def rarity(
     return rare
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=_STEMS)
 def stems_match(term: str, other: str) -> float:
     """Return how well one stem matches another; as `match` for one word."""
     return match(term, frozenset([other]))
 
 
-@cache
+@lru_cache(maxsize=_STEMS)
 def synonyms(word_stem: str) -> Vocabulary:
     """Return the synonyms of a stem."""
     return _rings(RINGS).get(word_stem, frozenset()) - {word_stem}
@@ -207,13 +208,13 @@ def _rings(rings: tuple[tuple[str, ...], ...]) -> Mapping[str, Vocabulary]:
     return together
 
 
-@cache
+@lru_cache(maxsize=_STEMS)
 def _kin(term: str) -> tuple[Vocabulary, Vocabulary]:
     """The stems that stand for the same word, and its synonyms."""
     return _rings(EQUIVALENT).get(term, frozenset()) - {term}, synonyms(term)
 
 
-@cache
+@lru_cache(maxsize=_STEMS)
 def _same(term: str) -> tuple[str, ...]:
     """The stem with those that stand for the same word and its synonyms."""
     return tuple(dict.fromkeys([term, *sorted(frozenset().union(*_kin(term)))]))

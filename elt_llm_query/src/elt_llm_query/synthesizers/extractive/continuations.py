@@ -43,5 +43,5 @@ def _end(piece: Candidate, passage: Passage) -> int:
     for one in sentences(passage.text)[at + 1 :]:
         if "\n\n" in passage.text[end : one.start] or not leaves_out(one.text):
             break
-        end = one.end
+        end = max(end, one.end)
     return end

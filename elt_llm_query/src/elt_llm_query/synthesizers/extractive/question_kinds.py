@@ -2,9 +2,16 @@
 
 import re
 
-from elt_llm_query.analysis.lexicon import AUXILIARIES, INTERROGATIVES
+from elt_llm_query.analysis.lexicon import (
+    ATTRIBUTES,
+    AUXILIARIES,
+    INTERROGATIVES,
+    STOP_WORDS,
+)
+from elt_llm_query.analysis.message_form import may_be_foreign
 from elt_llm_query.analysis.noun_phrases import PREP
 from elt_llm_query.analysis.question import Form, QuestionAnalysis
+from elt_llm_query.analysis.stems import stem, words
 
 # "Is it pro-rated if I join late?": nothing before "it" names what it is. "Is it
 # allowed to ..." and "Is it true that ..." name it afterwards.
@@ -34,10 +41,14 @@ _LISTS = re.compile(r":\s|[;,]\s.*[;,]\s|[;,]\s.*\b(?:and|or)\s")
 _LISTING = re.compile(r"^\W*(?:list|name|enumerate)\b", re.IGNORECASE)
 # "And for juniors?", "In winter?": a continuation without a verb, of a question that
 # is not there.
-_FRAGMENT = re.compile(
-    rf"^\W*(?:(?:and|but|or)\b(?=.*\w)|(?:{PREP})\s+[^?]*\?\W*$)", re.IGNORECASE
-)
+_JOINED = re.compile(r"^\W*(?:and|but|or)\b(?=.*\w)", re.IGNORECASE)
+_PREPOSED = re.compile(rf"^\W*(?:{PREP})\s+(?P<rest>[^?]*)\?\W*$", re.IGNORECASE)
 _LONGEST_FRAGMENT = 6  # words
+# "Per diem rate?", "Over 60s discount?" name what is asked for: they are keywords.
+_LONGEST_REST = 2  # telling words after a preposition
+_ATTRIBUTES = frozenset(
+    map(stem, [*ATTRIBUTES, *words("rate discount limit charge penalty refund")])
+)
 
 NO_REFERENT = 'The question does not say what "it" is; name it.'
 FRAGMENT = "The question is a part of a question; ask it in full."
@@ -58,7 +69,17 @@ def is_fragment(question: QuestionAnalysis) -> bool:
     asked = question.read
     whole = asked.lower_words & (AUXILIARIES | INTERROGATIVES)
     short = len(asked.words) <= _LONGEST_FRAGMENT
-    return short and not whole and bool(_FRAGMENT.match(question.text))
+    if not short or whole or may_be_foreign(question.text):
+        return False
+    if _JOINED.match(question.text):
+        return True
+    preposed = _PREPOSED.match(question.text)
+    return preposed is not None and _names_no_attribute(preposed["rest"])
+
+
+def _names_no_attribute(rest: str) -> bool:
+    telling = [word for word in words(rest.lower()) if word not in STOP_WORDS]
+    return len(telling) <= _LONGEST_REST and not _ATTRIBUTES & {*map(stem, telling)}
 
 
 def why_not_enough(question: QuestionAnalysis, quoted: str) -> str:

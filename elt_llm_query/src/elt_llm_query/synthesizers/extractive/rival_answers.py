@@ -5,18 +5,17 @@ words share too few of them. Here the sentence reader has read both with the que
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from elt_llm_query.analysis.lexicon import TIME_UNITS
 from elt_llm_query.analysis.question import Form, QuestionAnalysis
 from elt_llm_query.analysis.read_sentence import read
 from elt_llm_query.analysis.stems import stem
 from elt_llm_query.analysis.term_match import match
 from elt_llm_query.grounding.claim import RivalAnswer
-from elt_llm_query.grounding.claim_words import Token, WordRole, read_claim
-from elt_llm_query.grounding.conflicts import read_values
+from elt_llm_query.grounding.claim_words import WordRole, read_claim
 from elt_llm_query.synthesizers.extractive.candidates import Passage
 from elt_llm_query.synthesizers.extractive.claim_spans import claim_of
+from elt_llm_query.synthesizers.extractive.differing_values import differing_values
 from elt_llm_query.synthesizers.extractive.ranking import ScoredCandidate
 from elt_llm_query.synthesizers.extractive.row_rivals import find_row_rivals
 
@@ -32,7 +31,6 @@ ANSWERS, MATCHES, WEAKEST = 1.0, 0.7, 0.45
 # contradictions in free words have at most .5).
 SAME_WORDING = 0.6
 NEGATED = "one of them says not"
-_BOUNDS = frozenset(["minimum", "maximum"])
 _VERB = (
     r"\b(?:may|must|can|cannot|shall|should|will|is|are|was|were|has|have|do|does)\b"
 )
@@ -43,12 +41,6 @@ _BESIDE = re.compile(
     rf"|\bbut\b.*|\b(?:who|which|that)\b(?:(?!{_VERB}).)*(?:{_VERB}(?:(?!{_VERB}).)*)?",
     re.IGNORECASE | re.DOTALL,
 )
-_LATEST_BEFORE = re.compile(
-    r"\b(?:no|not)\s+later\s+than\s+(?=[\w-]+\s+(?:\w+\s+)?"
-    rf"(?:{'|'.join(sorted(TIME_UNITS))})\s+(?:before|prior|ahead)\b)",
-    re.IGNORECASE,
-)
-_CLOCK = re.compile(r"\d{1,2}:\d{2}")
 _WITH_VALUE = frozenset([Form.NUMBER, Form.TIME])
 
 
@@ -128,46 +120,10 @@ def _numbers(text: str) -> frozenset[str]:
 def _difference(form: Form, one: str, other: str) -> str:
     """Return what differs between two answers; empty if nothing that is asked for."""
     if form in _WITH_VALUE:
-        return "; ".join(_differing_values(one, other))
+        return "; ".join(differing_values(one, other))
     if form is Form.YES_NO and _is_negated(one) != _is_negated(other):
         return NEGATED
     return ""
-
-
-def _differing_values(one: str, other: str) -> Iterator[str]:
-    """Yield each pair of different values of the same unit, as written."""
-    claims = read_claim(_as_least(one)), read_claim(_as_least(other))
-    bounds = [_bounds_of(claim) for claim in claims]
-    first, second = map(read_values, claims)
-    for unit, values in first.items():
-        others = second.get(unit, {})
-        written = [*values.values(), *others.values()]
-        if len(values) != 1 or len(others) != 1:
-            continue
-        # A bare number may number something; a time of day does not.
-        comparable = unit or all(_CLOCK.fullmatch(one) for one in written)
-        ours, theirs = (next(iter(own)).lstrip("0") for own in (values, others))
-        if comparable and ours != theirs and not _agree(ours, theirs, bounds):
-            yield " or ".join(written)
-
-
-def _as_least(text: str) -> str:
-    """Return "at least four hours before" for "no later than four hours before"."""
-    return _LATEST_BEFORE.sub("at least ", text)
-
-
-def _bounds_of(claim: Sequence[Token]) -> frozenset[str]:
-    return frozenset(t.key for t in claim if t.key in _BOUNDS)
-
-
-def _agree(one: str, other: str, bounds: Sequence[frozenset[str]]) -> bool:
-    """Return whether both can be true: "at least 5 years", "at most 10 years"."""
-    limits = dict(zip(bounds, (one, other), strict=True))
-    try:
-        least = float(limits[frozenset(["minimum"])])
-        return least <= float(limits[frozenset(["maximum"])])
-    except (KeyError, ValueError):  # not opposite bounds, or not plain numbers
-        return False
 
 
 def _is_negated(text: str) -> bool:

@@ -14,8 +14,10 @@ from elt_llm_query.analysis.lexicon import STOP_WORDS
 from elt_llm_query.analysis.noun_phrases import telling_words
 from elt_llm_query.analysis.person_names import (
     asked_role,
+    core_of,
     is_name_cell,
     names_holder,
+    role_stems,
 )
 from elt_llm_query.analysis.question import Form, QuestionAnalysis
 from elt_llm_query.analysis.read_sentence import read
@@ -96,8 +98,15 @@ def _has_name(role: str, candidate: Candidate, passage: Passage) -> bool:
     text = passage.text[candidate.start : candidate.end]
     cells = [(c.header, passage.text[c.start : c.end]) for c in passage.cells]
     if cells and passage.whole:
-        held = read(role).stem_line in read(passage.text).stem_line
-        return held and any(is_name_cell(h, v) for h, v in cells)
+        headers = " ".join(header for header, _ in cells)
+        about = f"{passage.heading} {headers} {passage.reading} {passage.text}"
+        held = all(match(one, read(about).stems) for one in role_stems(role))
+        core = role_stems(core_of(role))
+        return held and any(
+            {*core} <= read(f"{header} {passage.text}").stems
+            and is_name_cell(header, value, role)
+            for header, value in cells
+        )
     return names_holder(text, role)
 
 

@@ -8,20 +8,22 @@ answer and it names the key.
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from elt_llm_core.tables.numbers import undecided
 from elt_llm_query.analysis.noun_phrases import telling_words
 from elt_llm_query.analysis.question import Form, QuestionAnalysis
 from elt_llm_query.analysis.read_sentence import read
 from elt_llm_query.analysis.stems import stem
 from elt_llm_query.analysis.term_match import match
 from elt_llm_query.grounding.claim import RivalAnswer
-from elt_llm_query.grounding.claim_words import read_claim
-from elt_llm_query.grounding.conflicts import read_values
 from elt_llm_query.synthesizers.extractive.candidates import Candidate, Passage
 from elt_llm_query.synthesizers.extractive.claim_spans import claim_of
+from elt_llm_query.synthesizers.extractive.differing_values import differing_values
 from elt_llm_query.synthesizers.extractive.ranking import ScoredCandidate
 from elt_llm_query.synthesizers.extractive.row_keys import holds, to_keyed
 
-_Values = Mapping[str, Mapping[str, str]]
+# The texts that may have the value: a sentence, or the cells of a row by the stems of
+# their headers.
+_Texts = Mapping[frozenset[str] | None, str]
 
 
 def find_row_rivals(
@@ -43,7 +45,7 @@ def find_row_rivals(
         return list(_other_persons(question, chosen, passages))
     if question.form not in {Form.NUMBER, Form.TIME} or home.sheet or home.parts:
         return []
-    ours = _values_of(question, chosen, passages)
+    ours = _texts_of(question, chosen, passages)
     if not ours:
         return []
     rows = [
@@ -57,7 +59,7 @@ def find_row_rivals(
         where = passages[other.passage]
         if not (where.place and home.place and where.place[0] != home.place[0]):
             continue
-        theirs = _values_of(question, other, passages)
+        theirs = _texts_of(question, other, passages)
         if reason := "; ".join(_differing(ours, theirs)):
             quotes = claim_of(home, chosen), claim_of(where, other)
             rivals.append(RivalAnswer(*quotes, reason))
@@ -70,14 +72,19 @@ def _other_persons(
     """Yield the rows of other documents with another name in the asked column."""
     home = passages[chosen.passage]
     ours = _asked_cell(question, home)
-    keys = row.keys if (row := to_keyed(home)) else ()
+    asked = question.read.stem_line
+    keys = {k for k in row.keys if holds(asked, k)} if (row := to_keyed(home)) else ()
     for i, where in enumerate(passages):
         apart = where.place and home.place and where.place[0] != home.place[0]
         row = to_keyed(where)
         if not apart or where.beside or row is None or not {*keys} & {*row.keys}:
             continue
         theirs = _asked_cell(question, where)
-        if ours and theirs and read(ours).stem_list != read(theirs).stem_list:
+        if undecided(ours) or undecided(theirs):
+            continue
+        # "Ann Berg" is "Berg, Ann"; a row of another place or year is no rival.
+        same = read(ours).stems == read(theirs).stems
+        if not same and _is_asked(question, where, passages):
             other = Candidate(i, 0, len(where.text), 1.0, 1.0)
             quotes = claim_of(home, chosen), claim_of(where, other)
             yield RivalAnswer(*quotes, f"{ours} or {theirs}")
@@ -99,21 +106,25 @@ def _asked_cell(question: QuestionAnalysis, passage: Passage) -> str:
     return cells[0] if len(cells) == 1 else ""
 
 
-def _values_of(
+def _texts_of(
     question: QuestionAnalysis, candidate: Candidate, passages: Sequence[Passage]
-) -> _Values:
-    """Return the values of a sentence, or those of a row of the asked thing."""
+) -> _Texts:
+    """Return a sentence that names the thing, or the cells of a row of it."""
     passage = passages[candidate.passage]
     if not passage.whole:
         text = candidate.text_in(passages)
-        names = any(
-            holds(read(text).stem_line, key) for key in _keys(question, passages)
-        )
-        return read_values(read_claim(text)) if names else {}
+        line = read(text).stem_line
+        names = any(holds(line, key) for key in _keys(question, passages))
+        return {None: text} if names else {}
     if not _is_asked(question, passage, passages):
         return {}
-    cells = [passage.text[c.start : c.end] for c in passage.cells[1:]]
-    return read_values(read_claim(". ".join(cells)))
+    above = read(passage.cells[0].header).stems
+    cells: dict[frozenset[str] | None, str] = {
+        read(c.header).stems - above: f"{c.header}: {passage.text[c.start : c.end]}"
+        for c in passage.cells[1:]
+    }
+    named = {h: cell for h, cell in cells.items() if h and h & {*question.weights}}
+    return named or cells
 
 
 def _keys(
@@ -146,12 +157,16 @@ def _is_asked(
     return all(match(word, known) for word in question.weights)
 
 
-def _differing(ours: _Values, theirs: _Values) -> Iterator[str]:
-    """Yield each pair of different values of one unit, as written."""
-    for unit, values in ours.items():
-        others = theirs.get(unit, {})
-        if not unit or len(values) != 1 or len(others) != 1:
-            continue
-        (one, written), (other, written_there) = *values.items(), *others.items()
-        if one.lstrip("0") != other.lstrip("0"):
-            yield f"{written} or {written_there}"
+def _differing(ours: _Texts, theirs: _Texts) -> Iterator[str]:
+    """Yield each pair of different values, of two rows under equal headers only.
+
+    A hire for one price does not contradict a deposit of another.
+    """
+    if ours and theirs and (None in ours or None in theirs):
+        yield from differing_values(
+            ". ".join(ours.values()), ". ".join(theirs.values())
+        )
+        return
+    for header, text in ours.items():
+        if header in theirs:
+            yield from differing_values(text, theirs[header])

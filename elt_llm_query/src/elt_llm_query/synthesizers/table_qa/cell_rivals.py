@@ -1,7 +1,11 @@
 """The cell of another document's table that gives another value than an answer."""
 
+from collections.abc import Sequence
+
 from elt_llm_core.tables import Field, Kind, Relation
-from elt_llm_core.tables.numbers import nothing
+from elt_llm_core.tables.numbers import undecided
+from elt_llm_query.analysis.question import analyse
+from elt_llm_query.analysis.term_match import match, vocabulary
 from elt_llm_query.synthesizers.table_qa.planner import (
     TablePlan,
     TableWords,
@@ -11,7 +15,7 @@ from elt_llm_query.synthesizers.table_qa.selection import RowSelection
 
 
 def find_cell_rival(
-    plan: TablePlan | RowSelection, other: Relation
+    question: str, plan: TablePlan | RowSelection, other: Relation
 ) -> tuple[Field, Field] | tuple[()]:
     """Return the answered cell and another one of the same thing and attribute.
 
@@ -21,6 +25,7 @@ def find_cell_rival(
     Only texts are compared: numbers of two tables are often of two days.
 
     Args:
+        question: The question; all its words are in the other table or its place.
         plan: How the answer was made.
         other: A table of another document.
 
@@ -45,10 +50,20 @@ def find_cell_rival(
     if len(same) != 1:
         return ()
     ours, theirs = plan.relation.field(row, column), other.field(rows[0], same[0])
-    if ours is None or theirs is None or nothing(ours.text) or nothing(theirs.text):
+    if ours is None or theirs is None or undecided(ours.text) or undecided(theirs.text):
         return ()
-    differ = ours.text.casefold().split() != theirs.text.casefold().split()
-    return (ours, theirs) if differ else ()
+    # "Ann Berg" is "Berg, Ann".
+    differ = vocabulary(ours.text) != vocabulary(theirs.text)
+    return (ours, theirs) if differ and _is_meant(question, here, there, label) else ()
+
+
+def _is_meant(
+    question: str, here: TableWords, there: TableWords, label: Sequence[str]
+) -> bool:
+    """Return whether a table may be of the place or year that a question names."""
+    known = there.title.union(label, *there.headers)
+    known |= header_stems(here, here.relation.labels)
+    return all(match(word, known) for word in analyse(question).weights)
 
 
 def _attribute(table: TableWords, column: int) -> set[str]:

@@ -105,7 +105,7 @@ class TableSynthesizer(WrappingSynthesizer):
             response = _response(*answer[:2], nodes) if answer else None
             if answer and response:
                 tables = self._tables(rows)
-                response = _with_rivals(response, answer[2], tables)
+                response = _with_rivals(question, response, answer[2], tables)
             note.n_out = int(response is not None)
         return response
 
@@ -306,19 +306,22 @@ def _response(
 
 
 def _with_rivals(
+    question: str,
     response: Response,
     plan: Plan,
     tables: Sequence[tuple[Relation, list[TextNode]]],
 ) -> Response:
     """Return an answer of one cell with other values that other documents give it."""
     claims: list[Claim] = response.metadata[CLAIMS_KEY] if response.metadata else []
+    if not claims:
+        return response
     sources = {n.node.node_id: n.node for n in response.source_nodes}
     shown = [node for node in sources.values() if isinstance(node, TextNode)]
     home = {provenance.read(sources[c.node_id]).document_id for c in claims}
     rivals = []
     for relation, chunks in tables:
         own = provenance.read(chunks[0]).document_id
-        cells = () if own in home else find_cell_rival(plan, relation)
+        cells = () if own in home else find_cell_rival(question, plan, relation)
         known = [n for n in shown if provenance.read(n).document_id == own]
         place = _chunk_of(cells[1], known) if cells else None
         if cells and place is not None:
