@@ -49,7 +49,7 @@ _SCALES = {
 }
 
 
-def undecided(text: str) -> bool:
+def lacks_value(text: str) -> bool:
     """Return True for a cell without a value, or with one to come: "n/a", "tbc"."""
     return nothing(text) or _TO_COME.fullmatch(text.strip()) is not None
 

@@ -8,7 +8,7 @@ answer and it names the key.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from elt_llm_core.tables.numbers import undecided
+from elt_llm_core.tables.numbers import lacks_value
 from elt_llm_query.analysis.noun_phrases import telling_words
 from elt_llm_query.analysis.question import Form, QuestionAnalysis
 from elt_llm_query.analysis.read_sentence import read
@@ -80,7 +80,7 @@ def _other_persons(
         if not apart or where.beside or row is None or not {*keys} & {*row.keys}:
             continue
         theirs = _asked_cell(question, where)
-        if undecided(ours) or undecided(theirs):
+        if lacks_value(ours) or lacks_value(theirs):
             continue
         # "Ann Berg" is "Berg, Ann"; a row of another place or year is no rival.
         same = read(ours).stems == read(theirs).stems
@@ -119,12 +119,12 @@ def _texts_of(
     if not _is_asked(question, passage, passages):
         return {}
     above = read(passage.cells[0].header).stems
-    cells: dict[frozenset[str] | None, str] = {
-        read(c.header).stems - above: f"{c.header}: {passage.text[c.start : c.end]}"
+    cells = [
+        (read(c.header).stems - above, f"{c.header}: {passage.text[c.start : c.end]}")
         for c in passage.cells[1:]
-    }
-    named = {h: cell for h, cell in cells.items() if h and h & {*question.weights}}
-    return named or cells
+    ]
+    named = [one for one in cells if one[0] & {*question.weights}]
+    return dict(named or cells)
 
 
 def _keys(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from elt_llm_core.tables import Field, Kind, Relation
-from elt_llm_core.tables.numbers import undecided
+from elt_llm_core.tables.numbers import lacks_value
 from elt_llm_query.analysis.question import analyse
 from elt_llm_query.analysis.term_match import match, vocabulary
 from elt_llm_query.synthesizers.table_qa.planner import (
@@ -50,7 +50,12 @@ def find_cell_rival(
     if len(same) != 1:
         return ()
     ours, theirs = plan.relation.field(row, column), other.field(rows[0], same[0])
-    if ours is None or theirs is None or undecided(ours.text) or undecided(theirs.text):
+    if (
+        ours is None
+        or theirs is None
+        or lacks_value(ours.text)
+        or lacks_value(theirs.text)
+    ):
         return ()
     # "Ann Berg" is "Berg, Ann".
     differ = vocabulary(ours.text) != vocabulary(theirs.text)
