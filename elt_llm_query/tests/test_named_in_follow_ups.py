@@ -9,6 +9,7 @@ from elt_llm_query.conversation.asked_check import (
     have_one_role,
     tells_asked,
     tells_count_of,
+    tells_dimension_of,
     tells_value_of,
 )
 from elt_llm_query.conversation.contextualise import ByRules, pairs_of
@@ -56,6 +57,13 @@ def test_a_rate_is_no_period_and_a_depth_no_height(
     question: str, quoted: str, *, tells: bool
 ) -> None:
     assert tells_asked(question, quoted) is tells
+
+
+def test_the_height_of_another_thing_is_not_that_of_the_new_one() -> None:
+    quoted = "A shed may be 6 m long and has a height of 2 m. A tent may have 9 m."
+    assert not tells_dimension_of("How high may a tent be?", "tent", quoted)
+    assert tells_dimension_of("How high may a shed be?", "shed", quoted)
+    assert tells_dimension_of("How wide may a tent be?", "tent", quoted)
 
 
 def test_the_answer_before_says_the_same_of_two_things() -> None:

@@ -251,6 +251,28 @@ def tells_dimension(question: str, quoted: str) -> bool:
     return not several & frozenset().union(*_DIMENSIONS)
 
 
+def tells_dimension_of(question: str, subject: str, quoted: str) -> bool:
+    """Return whether no other sentence alone has the dimension that is newly asked.
+
+    "A shed may have a height of 2.30 m. Greenhouses may have up to 10 square metres"
+    does not say how high a greenhouse may be.
+
+    Args:
+        question: A complete question; only "how high" and the like are looked at.
+        subject: The thing that replaced another one.
+        quoted: The quotes of its answer.
+    """
+    asked = _HOW.search(question)
+    ring = next((r for r in _DIMENSIONS if asked and asked[1].lower() in r), None)
+    stems = stems_of(subject)
+    if ring is None or not stems:
+        return True
+    sentences = _SENTENCE_END.split(quoted)
+    own = [one for one in sentences if stems <= stems_of(one)]
+    has_it = [one for one in sentences if ring & {*words(one.lower())}]
+    return not own or not has_it or any(one in has_it for one in own)
+
+
 def tells_count_of(question: str, subject: str, quoted: str) -> bool:
     """Return whether a text counts the thing that a question newly asks the number of.
 

@@ -21,6 +21,7 @@ from elt_llm_query.conversation.asked_check import (
     tells_asked,
     tells_asked_of,
     tells_count_of,
+    tells_dimension_of,
 )
 from elt_llm_query.conversation.contextualise import Understood
 from elt_llm_query.conversation.exchanges import (
@@ -130,6 +131,7 @@ class SubjectCheck:
         is_computed = any(citation.kind in COMPUTED for citation in result.citations)
         return (
             tells_asked(part.question, stated)
+            and tells_dimension_of(part.question, part.subject, stated)
             and (is_computed or tells_count_of(part.question, part.subject, stated))
             and tells_any(part.question, _own_words(part, last), quoted)
             and _keeps_clause(part, last, quoted)
