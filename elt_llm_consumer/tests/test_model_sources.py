@@ -328,7 +328,7 @@ def test_a_row_is_left_out_with_a_drawing_if_id_and_name_agree(context, add, mak
     (left_out,) = model.left_out
     assert left_out == (
         "1 fact sheet of the type DataObject in list.xlsx is left out: a drawing "
-        "leaves out what has the id and the name"
+        "has the shape, but not as an entity"
     )
 
 

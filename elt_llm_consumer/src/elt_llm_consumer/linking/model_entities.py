@@ -350,7 +350,7 @@ def _join_sources(
     left_out = (
         *_count_left_out(other, "no drawing has an element of this type"),
         *_count_left_out(unclear, "several elements of a drawing have the name"),
-        *_count_left_out(skipped, "a drawing leaves out what has the id and the name"),
+        *_count_left_out(skipped, "a drawing has the shape, but not as an entity"),
     )
     return _Joined(entities, of_sheet, moved, left_out)
 
