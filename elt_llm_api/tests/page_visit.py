@@ -12,7 +12,7 @@ GIVEN_UP = ("AbortError", "Connection errored out")
 
 
 class Tab:
-    """A tab that remembers what it was told and where it went."""
+    """A tab that keeps its console's errors and the addresses of its requests."""
 
     def __init__(self, browser, url, viewport, scheme="light"):
         self.url = url
@@ -20,12 +20,12 @@ class Tab:
         self.page.set_default_timeout(PATIENCE)
         self.console: list[str] = []
         self.requests: list[str] = []
-        self.page.on("console", self._said)
+        self.page.on("console", self._keep_error)
         self.page.on("pageerror", lambda error: self.console.append(str(error)))
         self.page.on("request", lambda request: self.requests.append(request.url))
 
-    def _said(self, message):
-        # Gradio tells of the requests that it gives up when a page is left.
+    def _keep_error(self, message):
+        # Gradio reports the requests that it gives up when a page is left.
         if message.type == "error" and not any(t in message.text for t in GIVEN_UP):
             self.console.append(message.text)
 
@@ -38,8 +38,9 @@ class Tab:
         local = (self.url, "data:", f"blob:{self.url}")
         foreign = [u for u in self.requests if not u.startswith(local)]
         self.page.close()
-        assert foreign == []
-        assert self.console == []
+        # Pytest explains no assertion of a module that it does not collect.
+        assert foreign == [], foreign
+        assert self.console == [], self.console
 
 
 class Visit(Tab):
@@ -97,8 +98,8 @@ CONTRAST = """() => {
     if (!own || !e.checkVisibility() || e.closest('[aria-hidden=true]')) continue;
     const a = light(parse(getComputedStyle(e).color)), b = light(ground(e));
     const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-    const told = [e.textContent.slice(0, 40), e.className, ratio.toFixed(2)];
-    if (ratio < 4.5) faint.push(told);
+    const shown = [e.textContent.slice(0, 40), e.className, ratio.toFixed(2)];
+    if (ratio < 4.5) faint.push(shown);
   }
   return faint;
 }"""

@@ -8,7 +8,12 @@ from hypothesis import strategies as st
 
 from answer_world import SOURCES, cite, locate
 from elt_llm_core.results import Status, Support
-from elt_llm_query.grounding.citations import NOTHING_STANDS, UNVERIFIED, cite_answer
+from elt_llm_query.grounding.citations import (
+    NOTHING_STANDS,
+    NOTHING_WRITTEN,
+    UNVERIFIED,
+    cite_answer,
+)
 from elt_llm_query.grounding.claim_support import supporting
 from elt_llm_query.grounding.quote_match import check_quote
 from elt_llm_query.grounding.statement_lookup import shown_text
@@ -82,7 +87,7 @@ def check_shown(answer):
     checked = cite_answer(answer, SOURCES, locate, "strict")
     check_statements(checked)
     assert set(LABEL.findall(checked.answer)) <= {"S1", "S2"}
-    if checked.answer in {NO_SURE_ANSWER, NOTHING_STANDS}:
+    if checked.answer in {NO_SURE_ANSWER, NOTHING_STANDS, NOTHING_WRITTEN}:
         assert checked.citations == ()
         assert checked.status in {Status.INSUFFICIENT, Status.VALIDATION_FAILED}
         return checked
@@ -126,7 +131,9 @@ def check_statements(checked):
 )
 @settings(max_examples=400, deadline=None, derandomize=True)
 def test_every_shown_statement_is_proved_or_our_own_sentence(parts):
-    check_shown("".join(glue + text for text, glue in parts))
+    answer = "".join(glue + text for text, glue in parts)
+    checked = check_shown(answer)
+    assert (checked.answer == NOTHING_WRITTEN) == (not answer.strip())
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)
