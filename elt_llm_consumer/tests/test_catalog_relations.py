@@ -11,12 +11,7 @@ from elt_llm_consumer.catalog_relations import (
 )
 from elt_llm_consumer.corpus import Handbook
 from elt_llm_consumer.linking.mentions import MentionIndex
-from elt_llm_consumer.linking.model_entities import (
-    Edge,
-    EdgePlace,
-    Entity,
-    EntityModel,
-)
+from elt_llm_consumer.linking.model_entities import Edge, EdgePlace, Entity, EntityModel
 from elt_llm_consumer.linking.similarity import SemanticIndex
 from elt_llm_core.config.sections import ConsumerSection
 

@@ -13,9 +13,9 @@ from elt_llm_consumer.linking.model_entities import (
     ARCHIMATE_ORIGIN,
     INVENTORY_ORIGIN,
     LEANIX_ORIGIN,
-    inventory_entities,
-    read_model,
 )
+from elt_llm_consumer.linking.model_reading import read_model
+from elt_llm_consumer.linking.source_entities import inventory_entities
 from elt_llm_consumer.linking.term_mapper import TermMapper
 from elt_llm_core.document import Sidecar
 from elt_llm_core.enterprise.model import (

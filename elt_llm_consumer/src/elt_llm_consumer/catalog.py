@@ -28,14 +28,10 @@ from elt_llm_consumer.corpus import Evidence, GlossaryEntry, Handbook
 from elt_llm_consumer.definitions.definition_pipeline import SURE
 from elt_llm_consumer.definitions.definition_records import DefinitionSource
 from elt_llm_consumer.definitions.terms import fold, normalise
+from elt_llm_consumer.linking.entity_aliases import read_aliases
 from elt_llm_consumer.linking.mentions import MentionIndex
-from elt_llm_consumer.linking.model_entities import (
-    Entity,
-    EntityModel,
-    list_left_out,
-    read_aliases,
-    read_model,
-)
+from elt_llm_consumer.linking.model_entities import Entity, EntityModel, list_left_out
+from elt_llm_consumer.linking.model_reading import read_model
 from elt_llm_consumer.linking.similarity import (
     Placement,
     SemanticIndex,
