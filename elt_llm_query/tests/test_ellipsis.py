@@ -2,7 +2,8 @@
 
 import pytest
 
-from elt_llm_query.analysis.ellipsis import find_named, find_phrases, read_follow_up
+from elt_llm_query.analysis.ellipsis import read_follow_up
+from elt_llm_query.analysis.named_phrases import find_named, find_phrases
 from elt_llm_query.conversation.contextualise import ByRules, pairs_of
 from elt_llm_query.conversation.spoken_of import SpokenOf
 

@@ -2,8 +2,9 @@
 
 import pytest
 
-from elt_llm_query.analysis.ellipsis import find_named, read_follow_up
+from elt_llm_query.analysis.ellipsis import read_follow_up
 from elt_llm_query.analysis.message_form import ends_in_that, find_correction
+from elt_llm_query.analysis.named_phrases import find_named
 from elt_llm_query.analysis.question_phrase import ask_why_not
 from elt_llm_query.conversation.asked_check import (
     have_one_role,

@@ -18,11 +18,7 @@ from elt_llm_core.conversation import Message, Speaker
 from elt_llm_core.errors import ModelError
 from elt_llm_core.results import Degradation, DegradationKind, Status
 from elt_llm_core.strategy import Models, Stage, Strategy
-from elt_llm_query.analysis.ellipsis import (
-    FollowUpReading,
-    find_named,
-    read_follow_up,
-)
+from elt_llm_query.analysis.ellipsis import read_follow_up
 from elt_llm_query.analysis.follow_up import (
     Dependence,
     Pointer,
@@ -40,7 +36,9 @@ from elt_llm_query.analysis.message_form import (
     split_parts,
     without_lead,
 )
+from elt_llm_query.analysis.named_phrases import find_named
 from elt_llm_query.analysis.noun_phrases import stems_of
+from elt_llm_query.analysis.phrase_replacement import FollowUpReading
 from elt_llm_query.analysis.question_phrase import (
     ask_why_not,
     continue_question,
