@@ -20,11 +20,7 @@ from elt_llm_consumer.linking.source_entities import (
     drawing_entities,
     inventory_entities,
 )
-from elt_llm_core.enterprise.joining import (
-    DATA_TYPES,
-    match_inventories,
-    read_models,
-)
+from elt_llm_core.enterprise.joining import DATA_TYPES, match_inventories, read_models
 from elt_llm_core.errors import UsageError
 from elt_llm_core.store import Store
 

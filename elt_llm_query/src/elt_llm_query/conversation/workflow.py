@@ -44,12 +44,7 @@ from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_query.analysis.message_form import split_parts
 from elt_llm_query.conversation.branch import Branch, BranchState
-from elt_llm_query.conversation.contextualise import (
-    CONTEXTUALISERS,
-    Contextualiser,
-    Understood,
-    understand_part,
-)
+from elt_llm_query.conversation.contextualise import CONTEXTUALISERS, Contextualiser
 from elt_llm_query.conversation.courtesy import (
     find_courtesy,
     reply_to,
@@ -58,6 +53,7 @@ from elt_llm_query.conversation.courtesy import (
 from elt_llm_query.conversation.exchanges import Exchange
 from elt_llm_query.conversation.join import join_results
 from elt_llm_query.conversation.model_steps import ModelSteps
+from elt_llm_query.conversation.reference_rules import understand_part
 from elt_llm_query.conversation.subject_check import SubjectCheck
 from elt_llm_query.conversation.turn_events import FollowUps
 from elt_llm_query.conversation.turn_outcome import (
@@ -66,6 +62,7 @@ from elt_llm_query.conversation.turn_outcome import (
     refuse,
     without_search,
 )
+from elt_llm_query.conversation.understood_message import Understood
 from elt_llm_query.llm_calls import require_llm
 from elt_llm_query.step_events import TokenEvent, report, report_step
 from elt_llm_query.trace import TraceLog
