@@ -12,10 +12,7 @@ from typing_extensions import override
 
 from elt_llm_consumer.batch import WorkItem, run_items
 from elt_llm_consumer.catalog_files import catalog_files
-from elt_llm_consumer.catalog_relations import (
-    EntityRelations,
-    find_stated_relations,
-)
+from elt_llm_consumer.catalog_relations import EntityRelations
 from elt_llm_consumer.catalog_rows import REVIEWED, assemble, place_of
 from elt_llm_consumer.catalog_scope import CatalogScope, read_static_context
 from elt_llm_consumer.context_fields import (
@@ -55,6 +52,7 @@ from elt_llm_consumer.product import (
 )
 from elt_llm_consumer.product_job import ProductJob
 from elt_llm_consumer.reviewed import ReviewedRow, review_rows
+from elt_llm_consumer.stated_relations import find_stated_relations
 from elt_llm_consumer.table_fields import RowFields, TableFields
 from elt_llm_consumer.treatment.treatment_index import (
     AMBIGUOUS,
