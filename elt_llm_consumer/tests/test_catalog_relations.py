@@ -3,8 +3,8 @@
 import pytest
 
 from elt_llm_consumer.cardinalities import invert_cardinality
-from elt_llm_consumer.catalog import Cataloguer
 from elt_llm_consumer.catalog_relations import EntityRelations, invert_type
+from elt_llm_consumer.cataloguer import Cataloguer
 from elt_llm_consumer.corpus import Handbook
 from elt_llm_consumer.linking.mentions import MentionIndex
 from elt_llm_consumer.linking.model_entities import Edge, EdgePlace, Entity, EntityModel

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from elt_llm_consumer.catalog import NO_DESCRIPTION, NO_INVENTORY, CatalogJob
+from elt_llm_consumer.catalog import CatalogJob
+from elt_llm_consumer.cataloguer import NO_DESCRIPTION, NO_INVENTORY
 from elt_llm_consumer.coverage import CoverageJob
 from elt_llm_consumer.glossary import GlossaryJob
 from elt_llm_consumer.linking.mapping_features import MappedTerm
