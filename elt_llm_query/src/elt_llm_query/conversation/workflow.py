@@ -19,10 +19,8 @@ message as it is written begin together; what is not needed is stopped.
 """
 
 import asyncio
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from contextvars import copy_context
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -64,6 +62,7 @@ from elt_llm_query.conversation.turn_outcome import (
 )
 from elt_llm_query.conversation.understood_message import Understood
 from elt_llm_query.llm_calls import require_llm
+from elt_llm_query.own_thread import run_in_own_thread
 from elt_llm_query.step_events import TokenEvent, report, report_step
 from elt_llm_query.trace import TraceLog
 from elt_llm_query.transforms.aliases import exchange_names, read_rings
@@ -480,22 +479,7 @@ def run_turn(workflow: TurnWorkflow, message: str) -> TurnOutcome:
     except RuntimeError:
         return asyncio.run(turn())
     # In a notebook a loop runs in this thread, so the turn gets a separate thread.
-    outcomes: list[TurnOutcome | BaseException] = []
-    context = copy_context()
-
-    def run() -> None:
-        try:
-            outcomes.append(context.run(asyncio.run, turn()))
-        except BaseException as error:  # noqa: BLE001 - raised again below
-            outcomes.append(error)
-
-    thread = threading.Thread(target=run, name="elt-llm-turn")
-    thread.start()
-    thread.join()
-    (outcome,) = outcomes
-    if isinstance(outcome, BaseException):
-        raise outcome
-    return outcome
+    return run_in_own_thread(lambda: asyncio.run(turn()), "elt-llm-turn")
 
 
 def _build_contextualiser(config: RagConfig, models: Models) -> Contextualiser:
