@@ -13,6 +13,8 @@ from elt_llm_core.document import Block, BlockKind
 from elt_llm_core.jobs import JOBS
 from evaluation.definitions import definition_figures
 from evaluation.deft import average_scores, predict_held_out, read_sentences
+from glossary_scorer import Part, Set, fit, may_ship, to_written
+from written_documents import read_documents
 
 SAID = [
     ("A ledger is a bound book that holds the accounts of a business.",
@@ -280,3 +282,26 @@ def test_interval_holds_the_mean():
     said = [np.array([n % 3 == 0 for n in range(80)])]
     found = average_scores(said, gold, files)
     assert found["low"] < found["f1"] < found["high"]
+
+
+def glossary_set(name, *right):
+    """Candidates with one feature that tells right ones from wrong ones."""
+    rows = [{"cue": float(one)} for one in right]
+    return Set(name, [Part(None, [], rows)], (), list(right), [1.0] * len(right))
+
+
+@pytest.mark.parametrize(
+    "name", ["textbooks", "obliqa/rules.txt", "reading_dev/a.pdf", "handbooks/a.md"]
+)
+def test_weights_that_ship_are_not_fitted_on_texts_that_may_only_be_measured(name):
+    own = glossary_set("sample", 1.0, 0.0, 0.0)
+    other = glossary_set(name, 0.0, 1.0, 1.0, 1.0)
+    assert fit([own, other], ["cue"]).content() == fit([own], ["cue"]).content()
+
+
+def test_written_documents_teach_stated_rows_and_leave_weak_ones_aside():
+    written = to_written(read_documents()[:2])
+    assert may_ship(written.name)
+    weights = set(zip(written.right, written.counts, strict=True))
+    assert weights >= {(1.0, 0.5), (0.0, 0.5)}
+    assert (1.0, 0.0) in weights  # of a weak row
