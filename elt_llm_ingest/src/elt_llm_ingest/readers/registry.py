@@ -38,7 +38,7 @@ VERSIONS = dict.fromkeys(MODULES, "1") | {
     "leanix_inventory": "4",
     "mail": "5",
     "markdown": "3",
-    "spreadsheet": "3",
+    "spreadsheet": "4",
     "text": "2",
     "office": "5",
     "pdf": "7",
