@@ -41,7 +41,7 @@ VERSIONS = dict.fromkeys(MODULES, "1") | {
     "spreadsheet": "4",
     "text": "2",
     "office": "5",
-    "pdf": "7",
+    "pdf": "8",
 }
 LAYER = "3"
 
