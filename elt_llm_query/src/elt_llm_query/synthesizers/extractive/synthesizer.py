@@ -116,6 +116,7 @@ from elt_llm_query.synthesizers.extractive.row_keys import (
     drop_examples,
     drop_nameless,
     drop_rows_of_others,
+    is_row_of,
 )
 from elt_llm_query.synthesizers.extractive.scorer import kind_of, load_scorer
 from elt_llm_query.synthesizers.extractive.single_rows import (
@@ -395,7 +396,8 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         table = bool(passages[chosen[0].candidate.passage].parts)
         rows = [] if table else compared.unnamed
         reason = why_not_enough(question, " ".join(c.text for c in whole.claims))
-        if question.form is Form.NUMBER and _is_in_rows(chosen[0], rows):
+        row = is_row_of(question, passages[chosen[0].candidate.passage])
+        if question.form is Form.NUMBER and not row and _is_in_rows(chosen[0], rows):
             reason = WHICH_ROW
         if reason:
             return QuotedAnswer(refusal(passages, best, reason))
