@@ -336,7 +336,13 @@ def test_sheets_beside_an_inventory_stay_tables_and_are_listed_by_their_type():
     "others",
     [
         # A table about known fact sheets, and the instructions of an export.
-        {"Data objects": [["Data object", "Owner"], ["Berth", "Ann"], ["Mooring", "Bo"]]},
+        {
+            "Data objects": [
+                ["Data object", "Owner"],
+                ["Berth", "Ann"],
+                ["Mooring", "Bo"],
+            ]
+        },
         {"ReadMe": [["Fill in", "the second sheet"], ["and", "upload it"]]},
     ],
 )

@@ -12,7 +12,10 @@ FIRST = [
     "every spring and sets the hours of the lamp for the coming season.",
 ]
 SECOND = ["Visitors may climb the tower in daylight if the flag is up."]
-TABLE = [["Lamp", "Range", "Hours"], *([f"L{i}", f"{i} miles", "all night"] for i in range(30))]
+TABLE = [
+    ["Lamp", "Range", "Hours"],
+    *([f"L{i}", f"{i} miles", "all night"] for i in range(30)),
+]
 
 
 def paragraphs(path: Path, lines: list[tuple[float, str]], *, rows: bool) -> list[str]:
@@ -54,7 +57,10 @@ def test_half_a_line_between_paragraphs_parts_them(tmp_path, rows):
 
 
 def test_the_text_below_a_list_is_none_of_its_items(tmp_path):
-    item = ["(a) the lamp is lit before the first boat of the fleet has left", "the quay."]
+    item = [
+        "(a) the lamp is lit before the first boat of the fleet has left",
+        "the quay.",
+    ]
     lines = spaced(13, 20, FIRST, item, SECOND)
     wanted = [" ".join(FIRST), " ".join(item), *SECOND]
     assert paragraphs(tmp_path / "a.pdf", lines, rows=False) == wanted

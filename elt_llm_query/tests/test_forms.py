@@ -152,14 +152,26 @@ def test_words_that_stand_together_are_close():
 @pytest.mark.parametrize(
     ("question", "text", "fits"),
     [
-        ("What is the maximum age of a driver?", "Drivers under 23 pay \u00a3350 more.", 0),
-        ("What is the minimum age of a driver?", "Drivers under 23 pay \u00a3350 more.", 0),
+        (
+            "What is the maximum age of a driver?",
+            "Drivers under 23 pay \u00a3350 more.",
+            0,
+        ),
+        (
+            "What is the minimum age of a driver?",
+            "Drivers under 23 pay \u00a3350 more.",
+            0,
+        ),
         (
             "What is the maximum height of a house?",
             "Houses over 12 metres high need a lift.",
             0,
         ),
-        ("What is the greatest weight of a bag?", "Bags heavier than 20 kg go below.", 0),
+        (
+            "What is the greatest weight of a bag?",
+            "Bags heavier than 20 kg go below.",
+            0,
+        ),
         # A bound is given, or the number is not that of a condition.
         (
             "What is the maximum weight of a bag?",

@@ -131,7 +131,9 @@ def _find_other_types(
     A sheet with the costs of the applications that the inventory lists is a table of
     known fact sheets, and no second list of them.
     """
-    others = [(name, [] if i in whole else rows) for i, (name, rows) in enumerate(sheets)]
+    others = [
+        (name, [] if i in whole else rows) for i, (name, rows) in enumerate(sheets)
+    ]
     known = {one_line(record["name"]) for record in listing.records.values()}
     return [
         one
