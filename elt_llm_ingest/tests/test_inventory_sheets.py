@@ -304,10 +304,9 @@ INVENTORY = [
 
 def mixed(**others):
     book = Workbook()
-    sheets = {"Inventory": INVENTORY, **others}
-    for (name, rows), sheet in zip(sheets.items(), [book.active, *others], strict=True):
-        sheet = sheet if name == "Inventory" else book.create_sheet(name)
-        sheet.title = name
+    book.active.title = "Inventory"
+    for name, rows in {"Inventory": INVENTORY, **others}.items():
+        sheet = book.active if name == "Inventory" else book.create_sheet(name)
         for row in rows:
             sheet.append(row)
     data = io.BytesIO()

@@ -199,6 +199,11 @@ TABLES = SpokenOf((), rows=ROWS)
             "And storm?",
             ["What is the excess for storm?"],
         ),
+        (
+            "How long are loss events kept?",
+            "What about fraud files?",
+            ["How long are fraud files kept?"],
+        ),
         # Rows of two tables are no list, nor is what no row is about.
         ("How long is a policy kept?", "And a storm?", []),
         ("How long is a policy kept?", "And a desk?", []),

@@ -57,8 +57,11 @@ class SpokenOf:
         self._find = cache(self._find_in_texts if find is None else find)
 
     def has(self, phrase: str) -> bool:
-        """Return whether a text contains a phrase, across line breaks."""
-        return bool(_phrase(phrase, "").search(self._text))
+        """Return whether a text or the name of a row contains a phrase."""
+        if _phrase(phrase, "").search(self._text):
+            return True
+        stems = stems_of(phrase)
+        return any(stems in names for names in self._row_names)
 
     def knows(self, phrase: str) -> bool:
         """Return whether a text or any other passage contains a phrase."""

@@ -350,9 +350,8 @@ def _same_block(draft: Draft, line: Line, kind: BlockKind, style: Style) -> bool
         return line.top - last.top <= 1.7 * style.pitch
     if RULE_NUMBER.match(line.text) and _sentence_ended(last, draft):
         return False
-    if _begins_bold(line) and _ends_paragraph(last, line, draft):
-        return False
-    if _is_set_off(draft, line, style):
+    bold = _begins_bold(line) and _ends_paragraph(last, line, draft)
+    if bold or _is_set_off(draft, line, style):
         return False
     return line.top - last.top <= 1.7 * style.pitch
 

@@ -323,7 +323,7 @@ def choose(
 def _defining(
     rest: Iterable[ScoredCandidate], question: QuestionAnalysis, limits: EvidenceLimits
 ) -> ScoredCandidate | None:
-    """Return the sentence that surely defines the term; "in short, a berth" does not."""
+    """Return the sentence that surely defines the term, if there is one."""
     for scored in rest:
         if not _definition_grade(question, scored.candidate):
             return None
