@@ -46,6 +46,11 @@ def fields(text):
         ("A [Vendor] should keep a copy.", [G]),
         ("The [Judge] may disqualify a result.", [D]),
         ("A [Result] may be disqualified by the judge.", [B]),
+        ("The [Clerk] must:", []),
+        ("The [Clerk] must not:", []),
+        ("The [Clerk] must do two things: count and weigh.", [G]),
+        ("The [Clerk] is responsible for the keys.", [G]),
+        ("[Redress] is a right against a rower who is responsible for it.", [D]),
         # Descriptions.
         ("Starting the [Heat]:", []),
         ("[Clerks] of all offices are advised to ensure that;", []),

@@ -76,6 +76,9 @@ STATED = (
          "crew guest", "anyone who has signed the list of the skipper"),
         ("A crew guest is a person who has signed the list.",
          "crew guest", "a person who has signed the list"),
+        (("The first report of damage (FROD) is the note that a caller gives when "
+          "a boat is hit."),
+         "first report of damage", "the note that a caller gives when a boat is hit"),
         ("The hull grade describes the state of a boat from 1 to 5.",
          "hull grade", "The hull grade describes the state of a boat from 1 to 5."),
     ],
@@ -88,6 +91,10 @@ def test_a_plain_sentence_defines_beside_stated_definitions(text, term, definiti
     "text",
     [
         "The policy describes the steps of a repair.",
+        "The harbour safety officer (HSO) is the Head of Piers.",
+        "The walk of the keepers (NMB) is the first event of the day.",
+        "The crew list of boats (CLB) is in the office.",
+        "The outer pier lane (OPL) is a free lane if the board has said so.",
         "Table 4 describes the state of a boat.",
         "The pilot represents the harbour at the hearing.",
         "The charter describes the duties of the crew.",

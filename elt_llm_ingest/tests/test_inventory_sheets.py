@@ -293,3 +293,60 @@ def test_lists_of_other_things_are_no_fact_sheets(name, rows):
 )
 def test_types_are_named_in_singular_plural_and_german(text, kind):
     assert type_named(text) == kind
+
+
+INVENTORY = [
+    ["ID", "Type", "Name", "Description"],
+    ["b-1", "DataObject", "Berth", "A place for one ship."],
+    ["m-1", "DataObject", "Mooring", "A rope and what it is tied to."],
+]
+
+
+def mixed(**others):
+    book = Workbook()
+    book.active.title = "Inventory"
+    for name, rows in {"Inventory": INVENTORY, **others}.items():
+        sheet = book.active if name == "Inventory" else book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    data = io.BytesIO()
+    book.save(data)
+    path = Path("mixed.xlsx")
+    (document,) = spreadsheet.parse(path, data.getvalue(), Limits())
+    (model,) = [s.content for s in document.sidecars if s.kind == SIDECAR_KIND]
+    return document, EnterpriseModel.model_validate(model)
+
+
+def test_sheets_beside_an_inventory_stay_tables_and_are_listed_by_their_type():
+    document, model = mixed(Applications=APPLICATIONS, Budget=BUDGET)
+    assert [(e.type, e.name) for e in model.elements] == [
+        ("DataObject", "Berth"),
+        ("DataObject", "Mooring"),
+        ("Application", "TideBook"),
+        ("Application", "CraneLog"),
+    ]
+    assert "TideBook\tGroup\tJ. Ovesen" in document.text
+    assert "2025\t10\t12" in document.text
+    sections = {b.section for b in document.blocks if b.section}
+    assert sections == {"DataObject", "Applications", "Budget"}
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        # A table about known fact sheets, and the instructions of an export.
+        {
+            "Data objects": [
+                ["Data object", "Owner"],
+                ["Berth", "Ann"],
+                ["Mooring", "Bo"],
+            ]
+        },
+        {"ReadMe": [["Fill in", "the second sheet"], ["and", "upload it"]]},
+    ],
+)
+def test_a_sheet_about_known_fact_sheets_lists_no_new_ones(others):
+    document, model = mixed(**others)
+    assert [e.name for e in model.elements] == ["Berth", "Mooring"]
+    assert ("Ann" in document.text) == ("Data objects" in others)
+    assert "upload" not in document.text

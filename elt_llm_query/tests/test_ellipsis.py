@@ -168,3 +168,48 @@ def test_a_whole_question_that_ends_in_a_value_is_no_follow_up(question: str) ->
 
 def test_the_rest_names_nothing() -> None:
     assert find_named("And the rest?") is None
+
+
+ROWS = (
+    ("4 Keeping", "Policy\t7 years", "Record"),
+    ("4 Keeping", "Loss Event\t15 years", "Record"),
+    ("4 Keeping", "Fraud file\t5 years", "Record"),
+    ("5 Perils", "F01\tFire\t\u00a3100", "Code"),
+    ("5 Perils", "S03\tStorm\t\u00a3250", "Code"),
+    ("6 Staff", "Lena\tdesk 4", "Name"),
+)
+TABLES = SpokenOf((), rows=ROWS)
+
+
+@pytest.mark.parametrize(
+    ("question", "message", "meant"),
+    [
+        (
+            "How long is a policy kept?",
+            "What about a fraud file?",
+            ["How long is a fraud file kept?"],
+        ),
+        (
+            "How long are policy records kept?",
+            "And loss events?",
+            ["How long are loss events kept?"],
+        ),
+        (
+            "What is the excess for fire?",
+            "And storm?",
+            ["What is the excess for storm?"],
+        ),
+        (
+            "How long are loss events kept?",
+            "What about fraud files?",
+            ["How long are fraud files kept?"],
+        ),
+        # Rows of two tables are no list, nor is what no row is about.
+        ("How long is a policy kept?", "And a storm?", []),
+        ("How long is a policy kept?", "And a desk?", []),
+    ],
+)
+def test_what_the_rows_of_a_table_are_about_is_a_list(question, message, meant):
+    named = find_named(message)
+    read_as = [r.question for r in read_follow_up(named, question, TABLES)]
+    assert read_as == meant

@@ -147,3 +147,42 @@ def test_words_that_stand_together_are_close():
     half = closeness(terms, read("Inspection is done.").stem_list)
     assert 1 >= near > half > far > 0
     assert closeness(terms, read("Nothing here.").stem_list) == 0
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "fits"),
+    [
+        (
+            "What is the maximum age of a driver?",
+            "Drivers under 23 pay \u00a3350 more.",
+            0,
+        ),
+        (
+            "What is the minimum age of a driver?",
+            "Drivers under 23 pay \u00a3350 more.",
+            0,
+        ),
+        (
+            "What is the maximum height of a house?",
+            "Houses over 12 metres high need a lift.",
+            0,
+        ),
+        (
+            "What is the greatest weight of a bag?",
+            "Bags heavier than 20 kg go below.",
+            0,
+        ),
+        # A bound is given, or the number is not that of a condition.
+        (
+            "What is the maximum weight of a bag?",
+            "Bags heavier than 20 kg are not accepted.",
+            1,
+        ),
+        ("What is the minimum age of a rower?", "Only rowers over 16 may race.", 1),
+        ("What is the maximum age of a guest?", "Guests under 12 may swim here.", 1),
+        ("What is the maximum depth of the pond?", "The pond is 4 metres deep.", 1),
+        ("What do drivers under 23 pay?", "Drivers under 23 pay \u00a3350 more.", 1),
+    ],
+)
+def test_whom_a_rule_is_for_is_no_bound(question, text, fits):
+    assert bool(form_fit(analyse(question), text)) == bool(fits)

@@ -43,6 +43,14 @@ Table 3 Disposal of files
 | Hygiene report | 8 years | Delete |
 | Staff report | 6 years | Delete |
 
+Table 5 Keys and how long they are lent
+
+| Key | Lent for | Counted from | Then |
+|---|---|---|---|
+| Ward | 2 days | Handing over | Return |
+| Ward of children | 1 day | Handing over | Return |
+| Boat house | 5 days | Loan of the ward | Return |
+
 ## 4 Rooms
 
 Example: two Model K beds and a chair fit into room 4. Beds are made at seven.
@@ -72,6 +80,10 @@ QUESTIONS = (
     ("How many beds are in the wards?", None),
     ("How long is an accident report held?", None),
     ("How long is a hygiene report held?", "8 years"),
+    # Other rows have as many words of the question, and another key.
+    ("How long is a ward key lent?", "2 days"),
+    ("How long is a key of the boat house lent?", "5 days"),
+    ("How long is a cellar key lent?", None),
 )
 
 

@@ -75,6 +75,8 @@ CUES = {
         r"should(?:\s+not)?",
         r"may\s+not",
         r"(?:may|can)\s+(?:\S+\s+){0,8}?only",
+        # "a third party who is responsible" is bound, and not the subject.
+        r"(?<!who\s)(?<!which\s)(?<!that\s)"
         r"(?:is|are)\s+(?:not\s+)?(?:required\s+to|permitted|allowed|prohibited|forbidden|"
         r"entitled|obliged|responsible)",
         r"cannot",
@@ -196,6 +198,8 @@ _CLAUSE = re.compile(
     rf"[,;]\s|\sand\s+(?=(?:{_MODAL}|is|are|has|have|was|were)\b)|\s(?:but|whereas)\s",
     re.IGNORECASE,
 )
+# "The clerk must:" says nothing without the items below it.
+_BARE_LEAD = re.compile(rf"\b(?:{_MODAL})(?:\s+not)?\s*:\s*$", re.IGNORECASE)
 # A party to an agreement: "a lease with the", "agreements between the".
 _PARTY = re.compile(
     rf"{CUES['associated_agreements'].pattern}\s+(?:\w+\s+)?"
@@ -293,7 +297,7 @@ def fields_of(sentence: MentionSentence) -> tuple[str, ...]:
     if not (sentence.is_whole and sentence.is_noun and sentence.has_whole_name):
         return ()
     before, after = sentence.before, sentence.after
-    if _DEFINES.match(after):
+    if _DEFINES.match(after) or _BARE_LEAD.search(after):
         return ()
     about = sentence.is_subject
     # If a sentence is about something else, use only the clause that names the entity.

@@ -14,6 +14,7 @@ from elt_llm_consumer.definitions.naming_sentences import find_call
 from elt_llm_consumer.definitions.proposals import DefinitionProposal, Way
 from elt_llm_consumer.definitions.term_forms import clean_term
 from elt_llm_consumer.definitions.terms import fold
+from elt_llm_core.language.acronyms import stands_for
 
 _FEWEST_CAPITALS = 2
 _SUBJECT = re.compile(
@@ -43,6 +44,12 @@ _MEASURES = re.compile(
 # may tell of a call: "We call the "Help Desk" any day".
 _RELATIVE = re.compile(r"\b(?:who|whom|whose|which|that)\b", re.IGNORECASE)
 _CLAUSE = re.compile(r",\s+(?:which|who)\s+(?:is|are)\s+(?:an?|the|any|one)\s")
+# "The first notice of loss (FNOL) is the record of what a caller says": a term that
+# gets a short form is used again.
+_SHORT_FORM = re.compile(
+    r"(?:(?:An?|The)\s+)?(?P<term>[^,;:.()]{3,90}?)\s+\((?P<short>[A-Z][A-Za-z]{1,7})\)\s"
+)
+_THING = re.compile(r"(?:[Aa]n?|[Tt]he|any|one)\s+[a-z]")
 # "is an Exempt Fund, if …" is a rule for some of them.
 _CONDITION = re.compile(
     r"[^;:.]*?,?\s(?:if|unless|where|when|except|provided\s+that)\b", re.IGNORECASE
@@ -64,6 +71,9 @@ def is_plain_sentence(candidate: DefinitionProposal) -> bool:
     if candidate.way is Way.NAMED and candidate.verb == "called":
         return _is_called(term, place.text)
     defines = _is_name(term) or _WHOEVER.match(definition) is not None
+    if _is_abbreviated(term, definition, place.text):
+        # "the record that a caller makes when …": the condition is that of the clause
+        defines, definition = True, _RELATIVE.split(definition, maxsplit=1)[0]
     return (
         defines
         and _CONDITION.match(definition) is None
@@ -99,6 +109,20 @@ def _is_called(term: str, sentence: str) -> bool:
         return False
     is_first = call.end("term") <= call.start("thing")
     return is_first and _RELATIVE.search(call["thing"]) is not None
+
+
+def _is_abbreviated(term: str, definition: str, sentence: str) -> bool:
+    """Return whether a sentence gives a term its short form, and says what it is.
+
+    A definition that begins with a name, "is the Head of Law", tells who holds a role.
+    """
+    short = _SHORT_FORM.match(sentence)
+    return (
+        short is not None
+        and fold(clean_term(short["term"])) == fold(term)
+        and stands_for(short["short"].rstrip("s"), term, "initials")
+        and _THING.match(definition) is not None
+    )
 
 
 def _is_name(term: str) -> bool:

@@ -38,10 +38,10 @@ VERSIONS = dict.fromkeys(MODULES, "1") | {
     "leanix_inventory": "4",
     "mail": "5",
     "markdown": "3",
-    "spreadsheet": "3",
+    "spreadsheet": "4",
     "text": "2",
     "office": "5",
-    "pdf": "7",
+    "pdf": "8",
 }
 LAYER = "3"
 

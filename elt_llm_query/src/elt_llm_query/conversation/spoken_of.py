@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, cached_property
 
 from elt_llm_core import provenance
+from elt_llm_core.document import BlockKind
 from elt_llm_core.store import Collection, Store
 from elt_llm_query.analysis.lexicon import NUMBER_WORDS
 from elt_llm_query.analysis.noun_phrases import stems_of
@@ -22,6 +23,7 @@ LEADING = 3  # words before the subject of a sentence: "5.1 The", "In addition, 
 _NUMBERING = re.compile(r"^(?:[^\W_]{0,3}\d[\w.]*|\W)+\s*")
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+")
 _NUMBER = re.compile(rf"\d|\b(?:{'|'.join(NUMBER_WORDS)})\b", re.IGNORECASE)
+_CODED = re.compile(r"\d|^\W*\w?\W*$")  # "F01", "3.", "a)"
 _BETWEEN_ITEMS = re.compile(r"\s*(?:,|;|/|\band\b|\bor\b|&)\s*", re.IGNORECASE)
 
 Passage = tuple[str, str]  # its text, and its headings and titles
@@ -36,6 +38,8 @@ class SpokenOf:
         titles: Titles of the documents that may be meant.
         find: Finds passages with a phrase anywhere in the collections, each with its
             headings and titles; by default the texts are searched, without any.
+        rows: Rows of tables, each with its section, its text with tabs between cells,
+            and the header of its first cell.
     """
 
     def __init__(
@@ -44,15 +48,20 @@ class SpokenOf:
         sections: Iterable[str] = (),
         titles: Iterable[str] = (),
         find: Callable[[str], Iterable[Passage]] | None = None,
+        rows: Iterable[tuple[str, str, str]] = (),
     ) -> None:
+        self._rows = rows
         self._texts = texts
         self._sections = sections
         self._titles = titles
         self._find = cache(self._find_in_texts if find is None else find)
 
     def has(self, phrase: str) -> bool:
-        """Return whether a text contains a phrase, across line breaks."""
-        return bool(_phrase(phrase, "").search(self._text))
+        """Return whether a text or the name of a row contains a phrase."""
+        if _phrase(phrase, "").search(self._text):
+            return True
+        stems = stems_of(phrase)
+        return any(stems in names for names in self._row_names)
 
     def knows(self, phrase: str) -> bool:
         """Return whether a text or any other passage contains a phrase."""
@@ -62,12 +71,16 @@ class SpokenOf:
         )
 
     def are_alike(self, one: str, other: str) -> bool:
-        """Return whether both are headings of one section or items of one list."""
+        """Return whether both are headings of one section or items of one list.
+
+        What the rows of a table are about is a list, too.
+        """
         keys = stems_of(one), stems_of(other)
         if not all(keys) or keys[0] == keys[1]:
             return False
         return any(
-            set(keys) <= names for names in (*self._siblings, self._named_titles)
+            set(keys) <= names
+            for names in (*self._siblings, *self._row_names, self._named_titles)
         ) or self._are_listed(one, other)
 
     def tells(
@@ -147,6 +160,19 @@ class SpokenOf:
         return tuple(map(frozenset, below.values()))
 
     @cached_property
+    def _row_names(self) -> tuple[frozenset[frozenset[str]], ...]:
+        """Return what the rows of the tables of each section are about, as stems.
+
+        Below the header "Record" the row "Policy" is about policies, or policy records.
+        """
+        below: dict[str, set[frozenset[str]]] = {}
+        for section, row, header in self._rows:
+            if name := _name_of(row):
+                names = {stems_of(name), stems_of(f"{name} {header}")}
+                below.setdefault(section, set()).update(names)
+        return tuple(map(frozenset, below.values()))
+
+    @cached_property
     def _named_titles(self) -> frozenset[frozenset[str]]:
         return frozenset(stems_of(title.replace("_", " ")) for title in self._titles)
 
@@ -180,6 +206,17 @@ def read_spoken_of(store: Store, documents: Sequence[str]) -> SpokenOf:
             for passage in _find_passages(store.open(name), store, phrase)
         ]
 
+    def table_rows() -> Iterator[tuple[str, str, str]]:
+        for one in documents:
+            text, header = store.document_text(one), ""
+            for b in store.blocks(one):
+                if b.kind is not BlockKind.TABLE_ROW:
+                    header = ""
+                elif "row" in b.attributes:
+                    header = text[b.start : b.end].partition("\t")[0]
+                else:
+                    yield f"{one} {b.section}", text[b.start : b.end], header
+
     rows = [row for one in documents if (row := store.document(one))]
     beside = (
         title
@@ -188,7 +225,7 @@ def read_spoken_of(store: Store, documents: Sequence[str]) -> SpokenOf:
         for title in (row.title, row.name.rpartition(".")[0])
     )
     texts = (store.document_text(one) for one in documents)
-    return SpokenOf(texts, sections(), beside, find)
+    return SpokenOf(texts, sections(), beside, find, table_rows())
 
 
 def _find_passages(
@@ -201,6 +238,14 @@ def _find_passages(
         row = store.document(place.document_id)
         titles = f"{row.title} {row.name}" if row else ""
         yield node.get_content(), f"{titles} {place.section}".replace("_", " ")
+
+
+def _name_of(row: str) -> str:
+    """Return the first cell of a row, or the second beside a number or a code."""
+    cells = row.split("\t")
+    names = (c for c in cells[:2] if not _CODED.search(c))
+    name = next(names, "").strip()
+    return name if len(name.split()) <= ITEM else ""
 
 
 def _phrase(phrase: str, ending: str = "(?:s|es)?") -> re.Pattern[str]:

@@ -16,6 +16,7 @@ from elt_llm_core.results import Box
 from elt_llm_ingest.limits import Limits
 from elt_llm_ingest.readers.enterprise.inventory_columns import (
     NEEDED,
+    cells_of,
     describe_unread,
     find_columns,
 )
@@ -29,11 +30,12 @@ from elt_llm_ingest.readers.enterprise.inventory_sheets import (
     find_numbered,
     find_type_sheets,
 )
-from elt_llm_ingest.readers.text_builder import TextBuilder, one_line
+from elt_llm_ingest.readers.text_builder import TextBuilder, one_line, with_sections
 from elt_llm_ingest.readers.workbook import read_sheets
 
-PARSER = "inventory 7"
+PARSER = "inventory 8"
 Sheets = Sequence[tuple[str, list[list[str]]]]
+WriteSheet = Callable[[TextBuilder, int], None]  # with the number of the sheet
 _SHOWN = 12  # headings in a sentence
 
 
@@ -47,7 +49,7 @@ def _find_all(sheets: Sheets) -> list[int]:
     return [
         index
         for index, (name, rows) in enumerate(sheets)
-        if (name.strip().casefold() != "readme" or len(sheets) == 1)
+        if (not _is_readme(name) or len(sheets) == 1)
         and rows
         and find_columns(rows).keys() >= set(NEEDED)
     ]
@@ -59,10 +61,19 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
     return documents(path, [(sheet.name, sheet.rows) for sheet in sheets])
 
 
-def documents(path: Path, sheets: Sheets) -> list[ParsedDocument]:
+def documents(
+    path: Path, sheets: Sheets, write_table: WriteSheet | None = None
+) -> list[ParsedDocument]:
     """Return one document: a block and a sidecar entry for every fact sheet.
 
-    Raises LoadError if no sheet has the columns id, type and name.
+    Args:
+        path: The file.
+        sheets: Names and rows of its sheets.
+        write_table: Writes a sheet that has no columns id, type and name, so that its
+            rows can be searched. Without it these are left out.
+
+    Raises:
+        LoadError: If no sheet has the columns id, type and name.
     """
     indices = _find_all(sheets)
     if not indices:
@@ -73,13 +84,18 @@ def documents(path: Path, sheets: Sheets) -> list[ParsedDocument]:
         )
     listing = _Listing()
     builder = TextBuilder()
-    for index in indices:
-        name, rows = sheets[index]
-        for number, record in listing.read(name, rows, index + 1):
-            _add(builder, record, index + 1, number, len(rows))
+    for index, (name, rows) in enumerate(sheets):
+        if index in indices:
+            for number, record in listing.read(name, rows, index + 1):
+                _add(builder, record, index + 1, number, len(rows))
+        elif write_table and not _is_readme(name):
+            _write_apart(builder, write_table, index + 1)
     if not listing.records:
         raise LoadError(path.name, "the inventory has no fact sheet")
-    name = ", ".join(sheets[index][0] for index in indices)
+    listed = _find_other_types(sheets, indices, listing)
+    listing.read_types(sheets, listed)
+    indices += [one.number for one in listed]
+    name = ", ".join(sheets[index][0] for index in sorted(indices))
     return [
         ParsedDocument(
             title=path.stem,
@@ -90,9 +106,40 @@ def documents(path: Path, sheets: Sheets) -> list[ParsedDocument]:
             warnings=tuple(listing.warnings),
             sidecars=(
                 *_sidecars(path, name, listing),
-                *unread_sidecars(path, sheets),
+                *unread_sidecars(path, sheets, indices),
             ),
         )
+    ]
+
+
+def _is_readme(name: str) -> bool:
+    return name.strip().casefold() == "readme"
+
+
+def _write_apart(builder: TextBuilder, write: WriteSheet, page: int) -> None:
+    """Write a sheet with sections of its own, beside those of the fact sheets."""
+    before = len(builder.blocks)
+    write(builder, page)
+    builder.blocks[before:] = with_sections(builder.text, builder.blocks[before:])
+
+
+def _find_other_types(
+    sheets: Sheets, whole: Sequence[int], listing: "_Listing"
+) -> list[TypeSheet]:
+    """Return the sheets of one type beside inventories, unless they list these again.
+
+    A sheet with the costs of the applications that the inventory lists is a table of
+    known fact sheets, and no second list of them.
+    """
+    others = [
+        (name, [] if i in whole else rows) for i, (name, rows) in enumerate(sheets)
+    ]
+    known = {one_line(record["name"]) for record in listing.records.values()}
+    return [
+        one
+        for one in find_type_sheets(others).listed
+        if not known
+        & set(cells_of(sheets[one.number][1][one.top + 1 :], one.columns["name"]))
     ]
 
 
@@ -133,6 +180,16 @@ class _Listing:
         """Read a sheet; return row numbers and values of its fact sheets."""
         columns = _find_positions(rows[0], find_columns(rows))
         return self._read_rows(sheet, rows, page, 0, lambda row: _cells(row, columns))
+
+    def read_types(self, sheets: Sheets, listed: Sequence[TypeSheet]) -> None:
+        """Read the sheets of one type each; ids of others get the type before them."""
+        numbered = find_numbered(sheets, listed)
+        for one in listed:
+            name, rows = sheets[one.number]
+            ids = cells_of(rows[one.top + 1 :], one.columns["id"])
+            taken = any(key in self.records for key in ids)
+            is_numbered = taken or one.number in numbered
+            self.read_type(name, rows, one, is_numbered=is_numbered)
 
     def read_type(
         self,
@@ -290,11 +347,8 @@ def table_sidecars(path: Path, sheets: Sheets) -> TableSidecars:
             names.append(sheets[index][0])
     else:
         listed, reasons = find_type_sheets(sheets)
-        numbered = find_numbered(sheets, listed)
-        for one in listed:
-            is_numbered = one.number in numbered
-            listing.read_type(*sheets[one.number], one, is_numbered=is_numbered)
-            names.append(sheets[one.number][0])
+        listing.read_types(sheets, listed)
+        names = [sheets[one.number][0] for one in listed]
     unread = unread_sidecars(path, sheets)
     if listing.records:
         other = (
@@ -330,16 +384,21 @@ def _name_unread(
         )
 
 
-def unread_sidecars(path: Path, sheets: Sheets) -> tuple[Sidecar, ...]:
+def unread_sidecars(
+    path: Path, sheets: Sheets, listed: Sequence[int] = ()
+) -> tuple[Sidecar, ...]:
     """Return what is needed to see whether sheets list the elements of a model.
 
     Args:
         path: The file.
         sheets: Its sheets. Inventories, and sheets that are no table, are left out.
+        listed: The inventories, if they are known.
     """
-    inventories = _find_all(sheets) or [
-        one.number for one in find_type_sheets(sheets).listed
-    ]
+    inventories = (
+        listed
+        or _find_all(sheets)
+        or [one.number for one in find_type_sheets(sheets).listed]
+    )
     return tuple(
         Sidecar(kind=UNREAD_KIND, name=name, content=sheet.model_dump(mode="json"))
         for index, (name, rows) in enumerate(sheets)

@@ -28,14 +28,18 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
-    """The document of a workbook, or of an inventory where a sheet is one.
+    """The document of a workbook; fact sheets and tables where a sheet is an inventory.
 
     Raises LoadError for bombs, sheets that span too many cells and damaged files.
     """
     sheets = read_sheets(path, data, limits)
     pairs = [(sheet.name, sheet.rows) for sheet in sheets]
     if inventory.is_inventory(pairs):
-        return inventory.documents(path, pairs)
+
+        def write_table(builder: TextBuilder, number: int) -> None:
+            _SheetWriter(builder, number, sheets[number - 1]).write()
+
+        return inventory.documents(path, pairs, write_table)
     builder = TextBuilder()
     pages = []
     warnings: list[str] = []

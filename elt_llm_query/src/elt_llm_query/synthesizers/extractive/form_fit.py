@@ -43,6 +43,19 @@ _UPPER = re.compile(
 _LOWER = re.compile(
     rf"\b(?:{'|'.join(LOWER)}|{phrases(LOWER_PHRASES)})\b", re.IGNORECASE
 )
+# "Drivers under 23 pay more" and "Buildings over 12 metres need a lift" say whom a rule
+# is for; "Parcels over 20 kg are not accepted" gives a bound.
+_SUBJECT_BOUND = re.compile(
+    r"^\W*(?:[^\W\d]+\s+){1,4}?"
+    r"(?:under|over|below|above|(?:\w+er|more|less|worse)\s+than)\s+\D{0,3}\d",
+    re.IGNORECASE,
+)
+_BINDS = re.compile(
+    r"\b(?:not|no|never|only|may|can|cannot|neither|(?:dis)?allowed|permitted|admitted|"
+    r"accepted|excluded|refused|rejected|(?:in)?eligible|prohibited|forbidden|banned|"
+    r"barred|limit(?:s|ed)?)\b",
+    re.IGNORECASE,
+)
 _OF_RULES = re.compile(
     r"^\W*(?:[A-Za-z]{0,2}\d[\w.]*\+*\)|\d[\w.]*\.?)(?=\s)"
     rf"|\b(?:{'|'.join(PARTS)})s?\.?\s+\d[\w.]*",
@@ -133,7 +146,7 @@ def form_fit(question: QuestionAnalysis, text: str) -> float:
     if question.form is Form.DEFINITION:
         return grade(question.term, text, question.wordings)
     text = _OF_RULES.sub(" ", text)
-    if _wrong_bound(question, text):
+    if _wrong_bound(question, text) or _bounds_its_subject(question, text):
         return 0.0
     if question.form is Form.TIME:
         return float(_tells_when(question, text))
@@ -240,3 +253,11 @@ def _wrong_bound(question: QuestionAnalysis, text: str) -> bool:
         if asked.search(question.text) and not wrong.search(question.text):
             return bool(wrong.search(text)) and not asked.search(text)
     return False
+
+
+def _bounds_its_subject(question: QuestionAnalysis, text: str) -> bool:
+    """Return True if a bound is asked for and a text only says whom its rule is for."""
+    bound = next((b for b in (_UPPER, _LOWER) if b.search(question.text)), None)
+    if bound is None or bound.search(text) or _BINDS.search(text):
+        return False
+    return bool(_SUBJECT_BOUND.match(text))

@@ -301,12 +301,15 @@ def choose(
 ) -> list[ScoredCandidate]:
     """Return the best candidate and those that add to it.
 
-    One definition suffices, and one number. No more of `good` is read than needed.
+    One definition suffices, and one number; the description of a fact sheet is quoted
+    below the sentence that defines the term. No more of `good` is read than needed.
     """
     chosen: list[ScoredCandidate] = []
     for scored in good:
         if not chosen and _definition_grade(question, scored.candidate):
-            return [scored]
+            described = passages[scored.candidate.passage].sheet
+            defined = _defining(good, question, limits) if described else None
+            return [defined, scored] if defined else [scored]
         if chosen and not _is_as_good(scored, chosen[0], question, limits):
             break
         taken = [c.candidate for c in chosen]
@@ -315,6 +318,18 @@ def choose(
         if len(chosen) == limits.most:
             break
     return chosen
+
+
+def _defining(
+    rest: Iterable[ScoredCandidate], question: QuestionAnalysis, limits: EvidenceLimits
+) -> ScoredCandidate | None:
+    """Return the sentence that surely defines the term, if there is one."""
+    for scored in rest:
+        if not _definition_grade(question, scored.candidate):
+            return None
+        if scored.sure is not None and scored.sure >= limits.certain:
+            return scored
+    return None
 
 
 def _is_as_good(

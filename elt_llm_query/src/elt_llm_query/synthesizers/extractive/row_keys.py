@@ -147,6 +147,24 @@ def _is_of_another(
     )
 
 
+def is_row_of(question: QuestionAnalysis, passage: Passage) -> bool:
+    """Return whether a passage is the row whose key the question names.
+
+    Then the number is in this row, and not in others that have as many of its words:
+    of "How long is a claim kept?" the row "Claim" says more than "Claim of a minor".
+
+    Args:
+        question: The question.
+        passage: The source that is chosen as the answer.
+    """
+    row = to_keyed(passage)
+    counted = question.counted or frozenset()
+    return row is not None and any(
+        holds(question.read.stem_line, key) and not counted.issuperset(key)
+        for key in row.keys
+    )
+
+
 def holds(asked: str, key: Sequence[str]) -> bool:
     """Return whether a line of stems has all stems of a key, in its order."""
     return bool(key) and f" {' '.join(key)} " in asked

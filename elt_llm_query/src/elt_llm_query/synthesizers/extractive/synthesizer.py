@@ -92,6 +92,7 @@ from elt_llm_query.synthesizers.extractive.restrictions import (
     prefer_unrestricted,
 )
 from elt_llm_query.synthesizers.extractive.rival_answers import find_rivals
+from elt_llm_query.synthesizers.extractive.row_keys import is_row_of
 from elt_llm_query.synthesizers.extractive.source_passages import to_passage
 from elt_llm_query.synthesizers.extractive.unserved_languages import (
     LEAD,
@@ -350,7 +351,8 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         table = bool(passages[chosen[0].candidate.passage].parts)
         rows = [] if table else compared.unnamed
         reason = why_not_enough(question, " ".join(c.text for c in whole.claims))
-        if question.form is Form.NUMBER and _is_in_rows(chosen[0], rows):
+        row = is_row_of(question, passages[chosen[0].candidate.passage])
+        if question.form is Form.NUMBER and not row and _is_in_rows(chosen[0], rows):
             reason = WHICH_ROW
         if reason:
             return QuotedAnswer(refusal(passages, best, reason))
