@@ -12,13 +12,15 @@ finds. `mapping_models` are models drawn for the purpose: `*-architect` with nam
 architect would write them, `*-a` and `*-b` with names of the handbook, each described
 in its sense in one of the two and in another sense in the other (`*-spellings-*` in
 spellings such as "CrewList"); `catalog_fields` are models with the handbook's own
-names.
+names. Pairs of a handbook whose licence allows no more than to measure with it
+(`MEASURED_ONLY` of `glossary_scorer.py`) are judged like the others, but no weight is
+fitted on them.
 
 Prints precision and recall of "same" by weights that have not seen the pair of handbook
 and model, and by weights that have not seen the handbook, beside those of equal names
 and aliases alone, with 95 % intervals (Wilson 1927); described entities of the term's
 name also by themselves. `--ablate` prints the first without each group of signals.
-`--write` fits all pairs and writes the weights that ship.
+`--write` fits all pairs that may ship and writes the weights.
 """
 
 import argparse
@@ -49,7 +51,7 @@ from elt_llm_consumer.linking.mapping_features import (
 )
 from elt_llm_consumer.linking.term_mapper import SAME, to_mapping_scorer
 from elt_llm_core.config.domain_packs import find_pack, known_packs
-from glossary_scorer import GOLD, fit_rows
+from glossary_scorer import GOLD, fit_rows, may_ship
 
 LABELS = Path(__file__).with_name("mapping_labels.tsv")
 MODELS = Path(__file__).with_name("mapping_models")
@@ -123,13 +125,14 @@ def read_cases(corpus: Corpus, data: Path) -> Iterator[Case]:
 
 
 def fit(cases: Sequence[Case], names: Sequence[str]) -> dict[str, Any]:
-    """The weights of some pairs, as they ship.
+    """The weights of those pairs that may ship, as they ship.
 
     Where half of the namesakes are described in another sense on purpose, names say
     nothing of models without descriptions. Where a description is compared, it counts
     only that names are equal, not how: no alias or synonym of the pairs is used in
     another sense, so that a weight of its own would outweigh any description.
     """
+    cases = [case for case in cases if may_ship(case.handbook)]
     described = [case for case in cases if case.row[COMPARED]]
     usual = [case for case in cases if not case.model.endswith(SENSES)]
     content = {}
