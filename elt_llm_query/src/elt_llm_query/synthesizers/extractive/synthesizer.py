@@ -80,6 +80,7 @@ from elt_llm_query.synthesizers.extractive.meanings import (
     Features,
     compare_meanings,
 )
+from elt_llm_query.synthesizers.extractive.mentions import only_mentions
 from elt_llm_query.synthesizers.extractive.nearest_sentences import find_nearest
 from elt_llm_query.synthesizers.extractive.question_kinds import (
     WHICH_ROW,
@@ -401,6 +402,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
             return QuotedAnswer(refusal(passages, best, reason))
         unsure = is_unsure(chosen[0], self.limits)
         unsure |= is_for_some_only(question, chosen[0].candidate, passages)
+        unsure |= only_mentions(question, chosen[0], whole.claims, passages)
         rivals = find_rivals(question, chosen[0], best, passages)
         answer = to_answer(whole, chosen[0].sure, unsure=unsure)
         return answer._replace(rivals=rivals)
