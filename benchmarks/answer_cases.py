@@ -28,12 +28,12 @@ from elt_llm_query.analysis.question import QuestionAnalysis, analyse
 from elt_llm_query.analysis.term_match import coverage, vocabulary
 from elt_llm_query.engine import build_engine
 from elt_llm_query.synthesizers.extractive.candidates import Candidate, Passage
-from elt_llm_query.synthesizers.extractive.meanings import Features
-from elt_llm_query.synthesizers.extractive.synthesizer import (
-    ExtractiveSynthesizer,
+from elt_llm_query.synthesizers.extractive.compared_candidates import (
     scorer_rows,
     to_embedded_sentence,
 )
+from elt_llm_query.synthesizers.extractive.meanings import Features
+from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
 from elt_llm_query.synthesizers.extractive.whole_tables import read_tables
 from thresholds import Case, to_node
 from written_documents import definition_questions, split_documents

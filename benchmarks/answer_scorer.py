@@ -36,9 +36,7 @@ from elt_llm_query.synthesizers.extractive.meanings import (
 )
 from elt_llm_query.synthesizers.extractive.ranking import CLOSE_SENTENCE
 from elt_llm_query.synthesizers.extractive.scorer import decision_features
-from elt_llm_query.synthesizers.extractive.synthesizer import (
-    ExtractiveOptions,
-)
+from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveOptions
 
 Array = NDArray[np.float64]
 FOLDS, SHUFFLES, INNER = 5, 2, 4

@@ -31,11 +31,9 @@ import numpy as np
 from elt_llm_consumer.corpus import Handbook
 from elt_llm_consumer.definitions.definition_scorer import to_scorer
 from elt_llm_consumer.definitions.terms import fold
-from elt_llm_consumer.linking.model_entities import (
-    EntityModel,
-    read_aliases,
-    read_model,
-)
+from elt_llm_consumer.linking.entity_aliases import read_aliases
+from elt_llm_consumer.linking.model_entities import EntityModel
+from elt_llm_consumer.linking.model_reading import read_model
 from elt_llm_consumer.linking.similarity import Vector, embed_texts
 from elt_llm_consumer.treatment import treatment_index
 from elt_llm_consumer.treatment.treatment_features import Features

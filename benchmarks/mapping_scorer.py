@@ -36,6 +36,7 @@ import coverage_scorer
 from coverage_scorer import Corpus
 from elt_llm_consumer.corpus import Handbook
 from elt_llm_consumer.linking import term_mapper
+from elt_llm_consumer.linking.entity_aliases import read_aliases
 from elt_llm_consumer.linking.mapping_features import (
     COMPARED,
     DESCRIPTION,
@@ -46,7 +47,6 @@ from elt_llm_consumer.linking.mapping_features import (
     Signals,
     to_mapped_term,
 )
-from elt_llm_consumer.linking.model_entities import read_aliases
 from elt_llm_consumer.linking.term_mapper import SAME, to_mapping_scorer
 from elt_llm_core.config.domain_packs import find_pack, known_packs
 from glossary_scorer import GOLD, fit_rows

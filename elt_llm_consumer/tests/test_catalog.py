@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from elt_llm_consumer.catalog import FORCED, NAMED, CatalogJob, Cataloguer
+from elt_llm_consumer.catalog import CatalogJob
 from elt_llm_consumer.catalog_scope import CatalogScope
+from elt_llm_consumer.cataloguer import FORCED, NAMED, Cataloguer
 from elt_llm_consumer.corpus import Handbook
 from elt_llm_consumer.linking.model_entities import Entity, EntityModel
 from elt_llm_consumer.linking.similarity import SemanticIndex

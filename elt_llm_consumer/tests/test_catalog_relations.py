@@ -2,22 +2,14 @@
 
 import pytest
 
-from elt_llm_consumer.catalog import Cataloguer
-from elt_llm_consumer.catalog_relations import (
-    EntityRelations,
-    find_stated_relations,
-    invert_cardinality,
-    invert_type,
-)
+from elt_llm_consumer.cardinalities import invert_cardinality
+from elt_llm_consumer.catalog_relations import EntityRelations, invert_type
+from elt_llm_consumer.cataloguer import Cataloguer
 from elt_llm_consumer.corpus import Handbook
 from elt_llm_consumer.linking.mentions import MentionIndex
-from elt_llm_consumer.linking.model_entities import (
-    Edge,
-    EdgePlace,
-    Entity,
-    EntityModel,
-)
+from elt_llm_consumer.linking.model_entities import Edge, EdgePlace, Entity, EntityModel
 from elt_llm_consumer.linking.similarity import SemanticIndex
+from elt_llm_consumer.stated_relations import find_stated_relations
 from elt_llm_core.config.sections import ConsumerSection
 
 CREW = Entity(name="Crew", domain="RACING", subtype="Entry", fact_sheet_id="c")

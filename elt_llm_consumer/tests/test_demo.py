@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from elt_llm_consumer.catalog import NAMED
+from elt_llm_consumer.cataloguer import NAMED
 from elt_llm_consumer.context_fields import FIELDS
 from elt_llm_consumer.definitions.terms import clean, fold
 from elt_llm_consumer.demo import demo_text, run_demo

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from elt_llm_consumer.catalog import NO_DESCRIPTION, NO_INVENTORY, CatalogJob
+from elt_llm_consumer.catalog import CatalogJob
+from elt_llm_consumer.cataloguer import NO_DESCRIPTION, NO_INVENTORY
 from elt_llm_consumer.coverage import CoverageJob
 from elt_llm_consumer.glossary import GlossaryJob
 from elt_llm_consumer.linking.mapping_features import MappedTerm
@@ -13,9 +14,9 @@ from elt_llm_consumer.linking.model_entities import (
     ARCHIMATE_ORIGIN,
     INVENTORY_ORIGIN,
     LEANIX_ORIGIN,
-    inventory_entities,
-    read_model,
 )
+from elt_llm_consumer.linking.model_reading import read_model
+from elt_llm_consumer.linking.source_entities import inventory_entities
 from elt_llm_consumer.linking.term_mapper import TermMapper
 from elt_llm_core.document import Sidecar
 from elt_llm_core.enterprise.model import (

@@ -17,9 +17,9 @@ from elt_llm_query.conversation.asked_check import (
     tells_asked,
     tells_asked_of,
 )
-from elt_llm_query.conversation.contextualise import Understood
 from elt_llm_query.conversation.exchanges import Exchange
 from elt_llm_query.conversation.subject_check import NOT_TOLD, SubjectCheck
+from elt_llm_query.conversation.understood_message import Understood
 
 VALID = "The licence of the warden is valid for two years."
 

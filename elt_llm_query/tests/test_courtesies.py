@@ -10,7 +10,7 @@ from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.language.languages import LANGUAGES
 from elt_llm_core.results import Status, Support
 from elt_llm_query import Library
-from elt_llm_query.conversation.contextualise import pairs_of
+from elt_llm_query.conversation.caller_turns import exchanges_of
 from elt_llm_query.conversation.courtesy import (
     TABLE,
     CourtesyKind,
@@ -117,7 +117,7 @@ def test_a_turn_of_thanks_searches_nothing_and_is_no_answer(library: Library) ->
 
 def test_thanks_in_the_conversation_of_a_program_are_passed_over() -> None:
     turns = [("How is oak held?", "So [S1]."), ("thanks", "You are welcome.")]
-    _, exchanges = pairs_of(turns)
+    _, exchanges = exchanges_of(turns)
     assert [e.asked_back for e in exchanges] == [False, True]
 
 

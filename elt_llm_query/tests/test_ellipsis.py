@@ -2,8 +2,10 @@
 
 import pytest
 
-from elt_llm_query.analysis.ellipsis import find_named, find_phrases, read_follow_up
-from elt_llm_query.conversation.contextualise import ByRules, pairs_of
+from elt_llm_query.analysis.ellipsis import read_follow_up
+from elt_llm_query.analysis.named_phrases import find_named, find_phrases
+from elt_llm_query.conversation.caller_turns import exchanges_of
+from elt_llm_query.conversation.contextualise import ByRules
 from elt_llm_query.conversation.spoken_of import SpokenOf
 
 TEXTS = (
@@ -132,7 +134,7 @@ def test_items_of_one_list_are_alike_and_neighbours_in_a_sentence_are_not() -> N
 
 def understand(*turns: tuple[str, str], message: str) -> str:
     """What a message asks after turns that a program kept."""
-    history, exchanges = pairs_of(turns)
+    history, exchanges = exchanges_of(turns)
     understood = ByRules().contextualise(message, history, exchanges)
     return "" if understood.unclear else understood.question
 

@@ -19,11 +19,11 @@ from elt_llm_query.synthesizers.extractive.ranking import (
     keep_in_form,
     keep_proven,
 )
+from elt_llm_query.synthesizers.extractive.refusal import refusal
 from elt_llm_query.synthesizers.extractive.single_rows import is_rivalled
 from elt_llm_query.synthesizers.extractive.synthesizer import (
     ExtractiveOptions,
     ExtractiveSynthesizer,
-    refusal,
 )
 
 FEES = (

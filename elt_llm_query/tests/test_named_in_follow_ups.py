@@ -2,8 +2,9 @@
 
 import pytest
 
-from elt_llm_query.analysis.ellipsis import find_named, read_follow_up
+from elt_llm_query.analysis.ellipsis import read_follow_up
 from elt_llm_query.analysis.message_form import ends_in_that, find_correction
+from elt_llm_query.analysis.named_phrases import find_named
 from elt_llm_query.analysis.question_phrase import ask_why_not
 from elt_llm_query.conversation.asked_check import (
     have_one_role,
@@ -12,7 +13,8 @@ from elt_llm_query.conversation.asked_check import (
     tells_dimension_of,
     tells_value_of,
 )
-from elt_llm_query.conversation.contextualise import ByRules, pairs_of
+from elt_llm_query.conversation.caller_turns import exchanges_of
+from elt_llm_query.conversation.contextualise import ByRules
 from elt_llm_query.conversation.naming import naming_headings
 from elt_llm_query.conversation.spoken_of import SpokenOf
 
@@ -108,7 +110,7 @@ def test_a_correction_takes_the_place_of_its_kind() -> None:
     ):
         assert not find_correction(message)
     turns = [("How is a kite locked?", "A kite is locked. [S1]")]
-    messages, exchanges = pairs_of(turns)
+    messages, exchanges = exchanges_of(turns)
     part = ByRules().contextualise("I meant a rowing club.", messages, exchanges)
     assert part.question == "How is a rowing club locked?" or part.unclear
 
@@ -121,5 +123,5 @@ def test_why_not_and_who_decides_that() -> None:
     assert ends_in_that("Who decides that?")
     assert not ends_in_that("What is that kite?")
     refused = [("Who may drum at sea?", "No passage answers this.")]
-    messages, exchanges = pairs_of(refused)
+    messages, exchanges = exchanges_of(refused)
     assert ByRules().contextualise("Who decides that?", messages, exchanges).unclear

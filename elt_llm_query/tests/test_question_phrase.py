@@ -5,16 +5,10 @@ import pytest
 from elt_llm_core.conversation import Message, Speaker
 from elt_llm_core.results import Status
 from elt_llm_query.analysis.follow_up import find_dependence
-from elt_llm_query.analysis.question_phrase import (
-    continue_question,
-    is_question_phrase,
-)
-from elt_llm_query.conversation.contextualise import (
-    ByRules,
-    Exchange,
-    understand_part,
-)
-from elt_llm_query.conversation.exchanges import named_things
+from elt_llm_query.analysis.question_phrase import continue_question, is_question_phrase
+from elt_llm_query.conversation.contextualise import ByRules
+from elt_llm_query.conversation.exchanges import Exchange, named_things
+from elt_llm_query.conversation.reference_rules import understand_part
 from elt_llm_query.conversation.spoken_of import SpokenOf
 
 LENT = "May a member of the Larch Library lend a map to a guest?"

@@ -19,6 +19,7 @@ from elt_llm_query.analysis.question import analyse
 from elt_llm_query.analysis.read_sentence import sentences
 from elt_llm_query.synthesizers.extractive import meanings
 from elt_llm_query.synthesizers.extractive.candidates import Candidate
+from elt_llm_query.synthesizers.extractive.compared_candidates import scorer_rows
 from elt_llm_query.synthesizers.extractive.ranking import ScoredCandidate, keep_proven
 from elt_llm_query.synthesizers.extractive.scorer import (
     AnswerScorer,
@@ -31,7 +32,6 @@ from elt_llm_query.synthesizers.extractive.scorer import (
 from elt_llm_query.synthesizers.extractive.synthesizer import (
     ExtractiveOptions,
     ExtractiveSynthesizer,
-    scorer_rows,
     to_passage,
 )
 

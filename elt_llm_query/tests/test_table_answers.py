@@ -28,9 +28,7 @@ from elt_llm_query.synthesizers.extractive.single_rows import (
     drop_single_rows,
     split_unnamed_rows,
 )
-from elt_llm_query.synthesizers.extractive.synthesizer import (
-    ExtractiveSynthesizer,
-)
+from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
 from elt_llm_query.synthesizers.table_qa.planner import TableWords
 from query_world import World, fill, packed
 

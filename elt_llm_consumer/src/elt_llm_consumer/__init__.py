@@ -16,13 +16,10 @@ if TYPE_CHECKING:
     )
     from elt_llm_consumer.definitions.extract import extract_definitions
     from elt_llm_consumer.glossary import GlossaryJob, GlossaryRecord
+    from elt_llm_consumer.linking.entity_aliases import read_aliases
     from elt_llm_consumer.linking.mapping_features import MappedTerm
-    from elt_llm_consumer.linking.model_entities import (
-        Entity,
-        EntityModel,
-        read_aliases,
-        read_model,
-    )
+    from elt_llm_consumer.linking.model_entities import Entity, EntityModel
+    from elt_llm_consumer.linking.model_reading import read_model
     from elt_llm_consumer.linking.term_mapper import Match, TermMapper
     from elt_llm_core.config.domain_packs import Pack, find_pack, known_packs, read_pack
 
@@ -61,12 +58,9 @@ __getattr__ = lazy_names(
             "read_pack",
         ],
         "glossary": ["GlossaryJob", "GlossaryRecord"],
-        "linking.model_entities": [
-            "EntityModel",
-            "Entity",
-            "read_aliases",
-            "read_model",
-        ],
+        "linking.entity_aliases": ["read_aliases"],
+        "linking.model_entities": ["Entity", "EntityModel"],
+        "linking.model_reading": ["read_model"],
         "linking.mapping_features": ["MappedTerm"],
         "linking.term_mapper": ["Match", "TermMapper"],
     },

@@ -17,7 +17,7 @@ from elt_llm_consumer.definitions.definition_scorer import load_scorer
 from elt_llm_consumer.definitions.undefined import UndefinedTerm, undefined_terms
 from elt_llm_consumer.definitions.worded_definitions import add_worded
 from elt_llm_consumer.stored_definitions import stored_definitions
-from elt_llm_consumer.table_fields import RowQuote
+from elt_llm_consumer.table_statements import RowQuote
 from elt_llm_core.errors import UsageError
 from elt_llm_core.identifiers import digest
 from elt_llm_core.provenance import boxes_of_span, read

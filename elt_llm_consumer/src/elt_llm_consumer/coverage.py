@@ -15,14 +15,10 @@ from elt_llm_consumer.corpus import (
     quote_passage,
 )
 from elt_llm_consumer.definitions.terms import clean, normalise
+from elt_llm_consumer.linking.entity_aliases import read_aliases
 from elt_llm_consumer.linking.mentions import EntityMention
-from elt_llm_consumer.linking.model_entities import (
-    Entity,
-    EntityModel,
-    list_left_out,
-    read_aliases,
-    read_model,
-)
+from elt_llm_consumer.linking.model_entities import Entity, EntityModel, list_left_out
+from elt_llm_consumer.linking.model_reading import read_model
 from elt_llm_consumer.linking.similarity import SemanticIndex
 from elt_llm_consumer.linking.text_vectors import list_missing
 from elt_llm_consumer.optional_reader import open_reader, unread_passages

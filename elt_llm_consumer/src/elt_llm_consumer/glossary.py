@@ -17,8 +17,9 @@ from elt_llm_consumer.batch import (
 )
 from elt_llm_consumer.corpus import GlossaryEntry, Handbook
 from elt_llm_consumer.definitions.term_relations import TermRelations, relate_terms
+from elt_llm_consumer.linking.entity_aliases import read_aliases
 from elt_llm_consumer.linking.mapping_features import to_mapped_term
-from elt_llm_consumer.linking.model_entities import read_aliases, read_model
+from elt_llm_consumer.linking.model_reading import read_model
 from elt_llm_consumer.linking.similarity import embed_texts
 from elt_llm_consumer.linking.term_mapper import (
     MappingFailedError,

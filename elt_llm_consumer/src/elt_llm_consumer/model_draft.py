@@ -16,7 +16,7 @@ from typing_extensions import override
 
 from elt_llm_consumer.batch import WorkItem, run_items
 from elt_llm_consumer.catalog_files import draw_mermaid, list_places, name_place
-from elt_llm_consumer.catalog_relations import TEXT_SOURCE, find_stated_relations
+from elt_llm_consumer.catalog_relations import TEXT_SOURCE
 from elt_llm_consumer.context_fields import collect_context
 from elt_llm_consumer.corpus import Evidence, GlossaryEntry, Handbook
 from elt_llm_consumer.definitions.definition_records import DefinitionSource
@@ -35,6 +35,7 @@ from elt_llm_consumer.product import (
     split_valid,
 )
 from elt_llm_consumer.product_job import ProductJob
+from elt_llm_consumer.stated_relations import find_stated_relations
 from elt_llm_core.identifiers import digest
 from elt_llm_core.jobs import JobContext, JobReport
 from elt_llm_core.strategy import Models

@@ -13,11 +13,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from elt_llm_core.cli.interrupt import Stop, stop_on_signals
 from elt_llm_core.cli.terminal import escape_controls, json_text
+from elt_llm_core.config.yaml_file import read_yaml_file
 from elt_llm_core.errors import (
     ConfigError,
     EltLlmError,
     UsageError,
-    describe_yaml_error,
     suggest,
     suggest_key,
 )
@@ -110,15 +110,7 @@ def find_file(name: str) -> Path:
 
 def read_file(path: Path) -> IngestFile:
     """Read the ingest file at a path. Raises ConfigError with the key and a hint."""
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise ConfigError(f"{path} exceeds the maximum size of an ingest file")
-        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"cannot read {path}: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        detail = describe_yaml_error(error)
-        raise ConfigError(f"{path} is not valid YAML: {detail}") from error
+    loaded = read_yaml_file(path, "an ingest file", MAX_BYTES)
     if not isinstance(loaded, dict):
         raise ConfigError(f"{path} must contain keys and values")
     try:

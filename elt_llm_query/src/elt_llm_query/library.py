@@ -27,7 +27,7 @@ from elt_llm_core.results import QueryResult, SearchResult
 from elt_llm_core.store import CollectionCard, DocumentRow, Store, editing
 from elt_llm_core.strategy import Models
 from elt_llm_query.caching.semantic_cache import SemanticCache, build_cache
-from elt_llm_query.conversation.contextualise import pairs_of
+from elt_llm_query.conversation.caller_turns import exchanges_of
 from elt_llm_query.conversation.turn import LOCAL, Chat, ChatResult
 from elt_llm_query.plan import NO_LIMITS, SourceLimits
 from elt_llm_query.query import query_collections, search_collections
@@ -322,7 +322,7 @@ class Library:
             UsageError, CollectionNotFoundError, CollectionMismatchError: As `search`.
         """
         chat = self._open_chat(collections, where, limits)
-        return chat.run(message, *pairs_of(turns)).result
+        return chat.run(message, *exchanges_of(turns)).result
 
     def _open_chat(
         self, collections: Names, where: Where | None, limits: SourceLimits

@@ -10,8 +10,8 @@ from typing_extensions import override
 
 from elt_llm_consumer.batch import BatchResult
 from elt_llm_consumer.corpus import HandbookPassage
+from elt_llm_consumer.linking.entity_aliases import read_aliases
 from elt_llm_consumer.linking.mentions import MentionIndex
-from elt_llm_consumer.linking.model_entities import read_aliases
 from elt_llm_consumer.writing.part_writer import PartRequest
 from elt_llm_consumer.writing.report_job import count_parts
 from elt_llm_consumer.writing.report_template import (

@@ -7,19 +7,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from elt_llm_core.cli.common import CommandContext, common_options
+from elt_llm_core.cli.review_texts import (
+    STATUSES,
+    decision_line,
+    import_text,
+    item_row,
+    item_text,
+    progress_line,
+    revision_line,
+)
 from elt_llm_core.cli.terminal import escape_line, text_table
 
 if TYPE_CHECKING:
-    from elt_llm_core.reviews.review_records import (
-        Decision,
-        ProductProgress,
-        ReviewItem,
-    )
+    from elt_llm_core.reviews.review_records import ReviewItem
     from elt_llm_core.sheets.sheet_import import ImportReport
 
 SHORTEST_ID = 4  # minimum characters of an abbreviated id
-SHOWN = 60  # characters of a text in a list
-STATUSES = ("proposed", "approved", "rejected", "needs_work", "reopened")
 
 reviewer_option = click.option(
     "--reviewer",
@@ -79,9 +82,9 @@ def list_items(ctx: CommandContext, /, product: str | None, **filters: Any) -> N
 
     def human() -> str:
         head = ("id", "status", "item", "text", "by", "note")
-        rows = [_item_row(item) for item in items]
+        rows = [item_row(item) for item in items]
         table = text_table(head, rows) if rows else "No item matches."
-        return f"{table}\n\n{_progress_line(progress)}"
+        return f"{table}\n\n{progress_line(progress)}"
 
     ctx.emit(
         {
@@ -101,7 +104,7 @@ def _list_products(ctx: CommandContext) -> None:
             none = "No product has items yet. Generate one: "
             return none + ctx.hint("elt-llm glossary --collection NAME")
         return "\n".join(
-            f"{escape_line(p.product)}: {_progress_line(p)}"
+            f"{escape_line(p.product)}: {progress_line(p)}"
             + (f", {p.conflicts} conflicts" if p.conflicts else "")
             + (f", {p.gone} decisions on items that no longer exist" if p.gone else "")
             for p in products
@@ -118,7 +121,7 @@ def show(ctx: CommandContext, product: str, item: str) -> None:
     """Show one item: generated text, decision and place in the document."""
     one = _item(ctx, _product(ctx, product), item)
     content = one.proposal.content if one.proposal else {}
-    ctx.emit({**one.summary(), "content": content}, lambda: _item_text(one))
+    ctx.emit({**one.summary(), "content": content}, lambda: item_text(one))
 
 
 @review.command("set")
@@ -166,7 +169,7 @@ def set_items(
     made = ctx.store.reviews.change(name, changes, _reviewer(reviewer))
     ctx.emit(
         {"items": [item.summary() for item in made]},
-        lambda: "\n".join(_in_short(item) for item in made),
+        lambda: "\n".join(revision_line(item) for item in made),
     )
 
 
@@ -189,7 +192,7 @@ def undo(
     name = _product(ctx, product)
     item_id = _item(ctx, name, item).item_id
     made = ctx.store.reviews.undo(name, item_id, _reviewer(reviewer), revision)
-    ctx.emit(made.summary(), lambda: _in_short(made))
+    ctx.emit(made.summary(), lambda: revision_line(made))
 
 
 @review.command()
@@ -237,7 +240,7 @@ def import_file(
 ) -> None:
     """Import the decisions of a sheet, cell by cell; other decisions are kept."""
     report = _import(ctx, file, product, reviewer, dry_run=dry_run)
-    ctx.emit(report, lambda: _import_text(report))
+    ctx.emit(report, lambda: import_text(report))
     ctx.exit(report.exit_code)
 
 
@@ -249,7 +252,7 @@ def diff(ctx: CommandContext, product_or_file: str) -> None:
     file = Path(product_or_file)
     if file.suffix.lower() in {".csv", ".xlsx"}:
         report = _import(ctx, file, None, None, dry_run=True)
-        ctx.emit(report, lambda: _import_text(report))
+        ctx.emit(report, lambda: import_text(report))
         return
     name = _product(ctx, product_or_file)
     items = [
@@ -260,7 +263,7 @@ def diff(ctx: CommandContext, product_or_file: str) -> None:
     none = "No generated text has changed since its review."
     ctx.emit(
         {"product": name, "items": [item.summary() for item in items]},
-        lambda: "\n\n".join(_item_text(item) for item in items) or none,
+        lambda: "\n\n".join(item_text(item) for item in items) or none,
     )
 
 
@@ -276,7 +279,7 @@ def history(ctx: CommandContext, product: str, item: str | None) -> None:
     ctx.emit(
         {"product": name, "decisions": [one.model_dump(mode="json") for one in made]},
         lambda: (
-            "\n".join(_decision_line(one) for one in made)
+            "\n".join(decision_line(one) for one in made)
             or "There are no decisions yet."
         ),
     )
@@ -401,107 +404,3 @@ def _import(
     name = _product(ctx, product) if product else ""
     who = _reviewer(reviewer)
     return import_sheet(ctx.store, file, who, name, dry_run=dry_run)
-
-
-def _progress_line(progress: "ProductProgress") -> str:
-    statuses, items = progress.statuses, progress.items
-    decided = items - statuses.get("proposed", 0) - statuses.get("reopened", 0)
-    counts = ", ".join(f"{statuses[s]} {s}" for s in STATUSES if statuses.get(s))
-    unclear = f"; {progress.unclear} need clarification" if progress.unclear else ""
-    return f"{decided} of {items} decided ({counts}{unclear})" if items else "no items"
-
-
-def _item_row(item: "ReviewItem") -> tuple[str, ...]:
-    fields = item.merge.fields
-    text = next((t for n, t in fields.items() if t and t != item.label), "")
-    notes = [
-        *(["needs clarification"] if item.unclear else []),
-        *(["gone"] if item.proposal is None else []),
-        *(f"conflict: {name}" for name in item.conflicts),
-        *(f"changed: {n}" for n in item.merge.changed if n not in item.conflicts),
-        *(["edited"] if item.decision and item.decision.edited else []),
-    ]
-    by = item.decision.reviewer if item.decision else ""
-    one_line = " ".join(text.split())
-    cut = one_line if len(one_line) <= SHOWN else one_line[: SHOWN - 1] + "…"
-    return item.item_id, item.status.value, item.label, cut, by, ", ".join(notes)
-
-
-def _in_short(item: "ReviewItem") -> str:
-    return escape_line(f"{item.label}: {item.status.value} (revision {item.revision})")
-
-
-def _item_text(item: "ReviewItem") -> str:
-    """Format one item: the current texts, and the others next to them."""
-    from elt_llm_core.sheets.review_sheet import place_of
-
-    decision = item.decision
-    place = place_of(item.proposal.content if item.proposal else {})
-    where = ", ".join(v if k != "page" else f"page {v}" for k, v in place.items() if v)
-    lines = [f"{escape_line(item.label)}  [{item.item_id}]"]
-    unclear = ", needs clarification" if item.unclear else ""
-    lines.append(f"  {item.status.value}{unclear}, revision {item.revision}")
-    if decision and decision.reviewer:
-        lines[-1] += f", {escape_line(decision.reviewer)}, {decision.at}"
-    lines.append(f"  from: {escape_line(where)}" if where else "  from: no passage")
-    for name, text in item.merge.fields.items():
-        lines.append(f"  {name}: {text}")
-        lines += _other_texts(item, name, text)
-    if decision and decision.offered.get("status"):
-        lines.append(f"  offered status: {decision.offered['status']}")
-    if decision and decision.notes:
-        lines.append(f"  notes: {decision.notes}")
-    return "\n".join(lines)
-
-
-def _other_texts(item: "ReviewItem", name: str, text: str) -> list[str]:
-    decision = item.decision
-    others = [("generated now", item.generated_fields.get(name, ""))]
-    if decision and name in item.merge.changed:
-        others.append(("reviewed on", decision.base.get(name, "")))
-    if decision:
-        others.append(("offered by a sheet", decision.offered.get(name, "")))
-    return [f"    {what}: {other}" for what, other in others if other and other != text]
-
-
-def _decision_line(one: "Decision") -> str:
-    edited = ", ".join(f"{k}={v!r}" for k, v in one.edited.items())
-    parts = [
-        one.recorded_at or one.at,
-        one.item_id,
-        f"revision {one.revision}",
-        one.action.value,
-        one.status.value,
-        f"by {one.reviewer}" if one.reviewer else "",
-        f"decided {one.at}" if one.recorded_at and one.reviewer else "",
-        f"imported by {one.recorded_by}" if one.recorded_by else "",
-        one.label,
-        edited,
-        f"notes {one.notes!r}" if one.notes else "",
-    ]
-    return escape_line("  ".join(part for part in parts if part))
-
-
-def _import_text(report: "ImportReport") -> str:
-    verb = "would change" if report.dry_run else "changed"
-    head = (
-        f"{report.product}: {report.items_changed} items {verb}, "
-        f"{report.unchanged} rows unchanged, {len(report.conflicts)} conflicts, "
-        f"{len(report.problems)} rows or cells rejected"
-    )
-    lines = [escape_line(head)]
-    if not report.known_export:
-        lines.append(
-            "  this data root does not have the export, so texts were only compared"
-        )
-    for edit in report.edits:
-        change = f"{edit.before!r} -> {edit.after!r}"
-        lines.append(
-            escape_line(f"  row {edit.row} {edit.label}: {edit.column} {change}")
-        )
-    for one in report.conflicts:
-        texts = f"it is {one.current!r}, the sheet says {one.offered!r}"
-        where = f"  row {one.row} {one.label}: CONFLICT {one.column}: {texts}"
-        lines.append(escape_line(where))
-    lines += [escape_line(f"  row {p.row}: {p.reason}") for p in report.problems]
-    return "\n".join(lines)

@@ -7,11 +7,7 @@ from elt_llm_core.document import BlockKind
 from elt_llm_core.results import Citation, QueryResult, Status
 from elt_llm_core.store import Store
 from elt_llm_query.analysis.message_form import asks, ends_in_that, may_be_foreign
-from elt_llm_query.analysis.noun_phrases import (
-    stems_of,
-    telling_stems,
-    telling_words,
-)
+from elt_llm_query.analysis.noun_phrases import stems_of, telling_stems, telling_words
 from elt_llm_query.analysis.referents import NamedThing, names_a_thing
 from elt_llm_query.analysis.stems import stem
 from elt_llm_query.conversation.asked_check import (
@@ -23,7 +19,6 @@ from elt_llm_query.conversation.asked_check import (
     tells_count_of,
     tells_dimension_of,
 )
-from elt_llm_query.conversation.contextualise import Understood
 from elt_llm_query.conversation.exchanges import (
     Exchange,
     answered_before,
@@ -35,6 +30,7 @@ from elt_llm_query.conversation.exchanges import (
 from elt_llm_query.conversation.naming import naming_headings, row_names
 from elt_llm_query.conversation.source_numbers import plain_text
 from elt_llm_query.conversation.spoken_of import SpokenOf
+from elt_llm_query.conversation.understood_message import Understood
 from elt_llm_query.prompts import UNSURE_ANSWER
 
 NO_SUBJECT = "No passage that was found answers this of {subject} for sure."

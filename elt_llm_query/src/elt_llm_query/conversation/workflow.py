@@ -19,10 +19,8 @@ message as it is written begin together; what is not needed is stopped.
 """
 
 import asyncio
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from contextvars import copy_context
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -44,12 +42,7 @@ from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_query.analysis.message_form import split_parts
 from elt_llm_query.conversation.branch import Branch, BranchState
-from elt_llm_query.conversation.contextualise import (
-    CONTEXTUALISERS,
-    Contextualiser,
-    Understood,
-    understand_part,
-)
+from elt_llm_query.conversation.contextualise import CONTEXTUALISERS, Contextualiser
 from elt_llm_query.conversation.courtesy import (
     find_courtesy,
     reply_to,
@@ -58,6 +51,7 @@ from elt_llm_query.conversation.courtesy import (
 from elt_llm_query.conversation.exchanges import Exchange
 from elt_llm_query.conversation.join import join_results
 from elt_llm_query.conversation.model_steps import ModelSteps
+from elt_llm_query.conversation.reference_rules import understand_part
 from elt_llm_query.conversation.subject_check import SubjectCheck
 from elt_llm_query.conversation.turn_events import FollowUps
 from elt_llm_query.conversation.turn_outcome import (
@@ -66,7 +60,9 @@ from elt_llm_query.conversation.turn_outcome import (
     refuse,
     without_search,
 )
+from elt_llm_query.conversation.understood_message import Understood
 from elt_llm_query.llm_calls import require_llm
+from elt_llm_query.own_thread import run_in_own_thread
 from elt_llm_query.step_events import TokenEvent, report, report_step
 from elt_llm_query.trace import TraceLog
 from elt_llm_query.transforms.aliases import exchange_names, read_rings
@@ -483,22 +479,7 @@ def run_turn(workflow: TurnWorkflow, message: str) -> TurnOutcome:
     except RuntimeError:
         return asyncio.run(turn())
     # In a notebook a loop runs in this thread, so the turn gets a separate thread.
-    outcomes: list[TurnOutcome | BaseException] = []
-    context = copy_context()
-
-    def run() -> None:
-        try:
-            outcomes.append(context.run(asyncio.run, turn()))
-        except BaseException as error:  # noqa: BLE001 - raised again below
-            outcomes.append(error)
-
-    thread = threading.Thread(target=run, name="elt-llm-turn")
-    thread.start()
-    thread.join()
-    (outcome,) = outcomes
-    if isinstance(outcome, BaseException):
-        raise outcome
-    return outcome
+    return run_in_own_thread(lambda: asyncio.run(turn()), "elt-llm-turn")
 
 
 def _build_contextualiser(config: RagConfig, models: Models) -> Contextualiser:

@@ -7,11 +7,9 @@ and proven like that of any question.
 
 import asyncio
 import re
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import copy_context
-from typing import Literal, TypeVar
+from typing import Literal
 
 from llama_index.core.agent.workflow import FunctionAgent, ReActAgent
 from llama_index.core.agent.workflow.base_agent import BaseWorkflowAgent
@@ -38,11 +36,11 @@ from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.grounding.labels import LabelSources
 from elt_llm_query.llm_calls import fence, require_llm, with_short_answers
+from elt_llm_query.own_thread import run_in_own_thread
 from elt_llm_query.prompts import AGENT, AGENT_TASK
 from elt_llm_query.sufficiency.agent_tools import PassageTools
 from elt_llm_query.sufficiency.gap_rounds import FoundSources, Nodes, SufficiencyStep
 
-T = TypeVar("T")
 Protocol = Literal["auto", "function", "react"]
 
 SETTING = "query.sufficiency_options.most_"
@@ -204,7 +202,7 @@ def run_agent(agent: BaseWorkflowAgent, task: str, most_calls: int) -> str:
         return str(await agent.run(user_msg=task, max_iterations=most_calls + 1))
 
     try:
-        return _run_apart(lambda: asyncio.run(run()))
+        return run_in_own_thread(lambda: asyncio.run(run()), "elt-llm-agent")
     except EltLlmError:
         raise
     except Exception as error:
@@ -214,26 +212,6 @@ def run_agent(agent: BaseWorkflowAgent, task: str, most_calls: int) -> str:
             f"the answers of the agent's model cannot be used ({error})",
             "use another model, or another query.sufficiency_strategy",
         ) from error
-
-
-def _run_apart(work: Callable[[], T]) -> T:
-    """Return the result of work in a thread without an event loop, in this context."""
-    brought: list[T] = []
-    failed: list[BaseException] = []
-    context = copy_context()
-
-    def run() -> None:
-        try:
-            brought.append(context.run(work))
-        except BaseException as error:  # noqa: BLE001 - raised again below
-            failed.append(error)
-
-    thread = threading.Thread(target=run, name="elt-llm-agent")
-    thread.start()
-    thread.join()
-    if failed:
-        raise failed[0]
-    return brought[0]
 
 
 @contextmanager

@@ -2,7 +2,8 @@
 
 Deterministic. Sentences without a number, name or negation that the question requires
 are left out (`constraints.py`). Among the others and the rows of tables, a calibrated
-scorer chooses the answering one and estimates its probability (`scorer.py`).
+scorer chooses the answering one and estimates its probability
+(`compared_candidates.py`).
 Definitions, lines of fact sheets and rows with nearly all words of the question are
 recognised by their form. If nothing answers, the answer says so and names the nearest
 sections.
@@ -11,7 +12,7 @@ sections.
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.response.schema import Response
@@ -22,13 +23,10 @@ from typing_extensions import override
 
 from elt_llm_core.language.rule_numbers import rule_grammar
 from elt_llm_core.models.none import NoEmbedding
-from elt_llm_core.models.sentence_reader import read_context
 from elt_llm_core.provenance import is_generated
 from elt_llm_core.store import Collection
 from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.analysis.question import Form, QuestionAnalysis, analyse
-from elt_llm_query.analysis.read_sentence import sentence_before
-from elt_llm_query.analysis.term_match import match, rarity
 from elt_llm_query.grounding.claim import (
     CLAIMS_KEY,
     LISTS_KEY,
@@ -41,51 +39,36 @@ from elt_llm_query.grounding.claim import (
 )
 from elt_llm_query.grounding.labels import LabelSources, split_shown
 from elt_llm_query.postprocessors.collection_step import CollectionStep
-from elt_llm_query.prompts import NO_SURE_ANSWER
-from elt_llm_query.retrieval.unit_vectors import (
-    Lookup,
-    known_vectors,
-    stored_vectors,
-)
+from elt_llm_query.retrieval.unit_vectors import Lookup, known_vectors, stored_vectors
 from elt_llm_query.synthesizers.base_synthesizers import ModellessSynthesizer
 from elt_llm_query.synthesizers.extractive.candidates import (
     Candidate,
     Passage,
-    find_candidates,
-    lead_text,
     surroundings,
 )
 from elt_llm_query.synthesizers.extractive.claim_spans import (
     claim_of,
-    drop_bare_leads,
     rule_claims,
     section_claims,
 )
+from elt_llm_query.synthesizers.extractive.compared_candidates import (
+    Compared,
+    ComparisonLimits,
+    compare_candidates,
+    score_candidates,
+)
 from elt_llm_query.synthesizers.extractive.continuations import with_continuations
-from elt_llm_query.synthesizers.extractive.counting_tables import drop_uncounted_tables
-from elt_llm_query.synthesizers.extractive.features import lacks_words, to_features
 from elt_llm_query.synthesizers.extractive.lead_ins import (
-    LeadFinder,
     LeadIns,
     with_antecedents,
     with_leads,
 )
-from elt_llm_query.synthesizers.extractive.list_stems import (
-    drop_fragments,
-    with_stems,
-)
-from elt_llm_query.synthesizers.extractive.meanings import (
-    EmbeddedSentence,
-    EmbeddedSource,
-    Features,
-    compare_meanings,
-)
+from elt_llm_query.synthesizers.extractive.list_stems import with_stems
 from elt_llm_query.synthesizers.extractive.mentions import only_mentions
 from elt_llm_query.synthesizers.extractive.nearest_sentences import find_nearest
 from elt_llm_query.synthesizers.extractive.question_kinds import (
     WHICH_ROW,
     is_fragment,
-    lacks_referent,
     why_not_enough,
     why_unanswered,
 )
@@ -99,31 +82,17 @@ from elt_llm_query.synthesizers.extractive.ranking import (
     CLOSE,
     ScoredCandidate,
     choose,
-    drop_opposed,
-    is_definition_by_form,
     is_unsure,
-    keep_in_form,
     keep_proven,
     rank,
     with_namesakes,
-    worth_comparing,
 )
+from elt_llm_query.synthesizers.extractive.refusal import refusal
 from elt_llm_query.synthesizers.extractive.restrictions import (
     is_for_some_only,
     prefer_unrestricted,
 )
 from elt_llm_query.synthesizers.extractive.rival_answers import find_rivals
-from elt_llm_query.synthesizers.extractive.row_keys import (
-    drop_examples,
-    drop_nameless,
-    drop_rows_of_others,
-)
-from elt_llm_query.synthesizers.extractive.scorer import kind_of, load_scorer
-from elt_llm_query.synthesizers.extractive.single_rows import (
-    drop_single_rows,
-    is_rivalled,
-    split_unnamed_rows,
-)
 from elt_llm_query.synthesizers.extractive.source_passages import to_passage
 from elt_llm_query.synthesizers.extractive.unserved_languages import (
     LEAD,
@@ -132,13 +101,9 @@ from elt_llm_query.synthesizers.extractive.unserved_languages import (
     reason_unserved,
     to_degradation,
 )
-from elt_llm_query.synthesizers.extractive.whole_lists import (
-    ListReader,
-    WholeLists,
-)
+from elt_llm_query.synthesizers.extractive.whole_lists import ListReader, WholeLists
 from elt_llm_query.synthesizers.extractive.whole_tables import (
     TableRows,
-    keep_unnamed_tables,
     parts_of,
     read_tables,
     with_labels,
@@ -146,7 +111,6 @@ from elt_llm_query.synthesizers.extractive.whole_tables import (
 from elt_llm_query.synthesizers.foreign_words import lacks_a_word
 
 GOES_ON = "The rule goes on after this."
-_CHARACTERS = 600  # limit for an embedded sentence; longer ones are lists or tables
 
 
 class ExtractiveOptions(Strategy[BaseSynthesizer]):
@@ -202,18 +166,6 @@ class ExtractiveOptions(Strategy[BaseSynthesizer]):
     def build(self, models: Models) -> BaseSynthesizer:
         none = isinstance(models.embedder, NoEmbedding)
         return ExtractiveSynthesizer(None if none else models.embedder, self)
-
-
-class Compared(NamedTuple):
-    """The candidates of a question, the compared ones, and the comparison.
-
-    `unnamed` are rows of tables that the question does not distinguish from others.
-    """
-
-    everything: list[Candidate]
-    chosen: list[Candidate]
-    meanings: list[Features]
-    unnamed: list[Candidate]
 
 
 class ExtractiveSynthesizer(ModellessSynthesizer):
@@ -318,9 +270,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         metadata: dict[str, Any] = {WRITTEN_BY_KEY: False}
         retrieved = passages[: len(nodes)]
         if refused and (reason := reason_unserved(bundle.query_str, retrieved)):
-            most = self.limits.most
-            nearest = find_nearest(bundle.query_str, retrieved, most)
-            claims = nearest or quote_whole(retrieved[:most])
+            claims = self._nearest(bundle.query_str, retrieved)
             text = f"{LEAD.format(reason=reason)}\n{write_answer(claims)}"
             metadata[UNSERVED_KEY] = to_degradation(reason)
         quoted = {claim.node_id for claim in claims}
@@ -340,6 +290,11 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         }
         sources = [*nodes, *(additional_source_nodes or [])]
         return Response(text, source_nodes=sources, metadata=metadata)
+
+    def _nearest(self, question: str, passages: Sequence[Passage]) -> list[Claim]:
+        """Return the nearest sentences, where the rules do not serve a language."""
+        most = self.limits.most
+        return find_nearest(question, passages, most) or quote_whole(passages[:most])
 
     @override
     def get_response(
@@ -378,14 +333,14 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         """Return the chosen sentences with what belongs to them, or a refusal."""
         question = analyse(bundle.query_str, self._wordings)
         compared = self.compare(bundle, passages)
-        best = rank(question, _score(question, compared, passages))
+        best = rank(question, score_candidates(question, compared, passages))
         good = keep_proven(best, self.limits)
         if rule := question.rule.told:  # text that only mentions the rule is no answer
             starts = rule_grammar().starts_with
             good = [s for s in good if starts(s.candidate.text_in(passages), rule)]
         good = prefer_unrestricted(question, good, passages)
         # Lazily, because the check for foreign words costs more than all else.
-        near = (s for s in good if not self._strange(question, s, passages))
+        near = (s for s in good if not self._has_other_subject(question, s, passages))
         chosen = choose(near, question, passages, self.limits)
         if not chosen and (section := self._lists.short_section(question, passages)):
             return to_answer(section, unsure=True)
@@ -434,35 +389,16 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
             bundle: The question, with its vector if it is known.
             passages: The sources.
         """
-        question = analyse(bundle.query_str, self._wordings)
-        vocabularies = [p.stems for p in passages if not p.beside and not p.parts]
-        everything = frozenset().union(*vocabularies)
-        unknown = any(match(name, everything) == 0 for name in question.names)
-        if unknown or lacks_referent(question):
-            return Compared([], [], [], [])
-        weights = rarity(question.weights, vocabularies)
-        leads = LeadFinder(passages)
-        candidates = find_candidates(question, passages, weights, leads)
-        candidates = self._lists.with_lists(candidates, passages, weights)
-        candidates = drop_opposed(candidates)
-        candidates, unnamed = split_unnamed_rows(question, candidates, passages)
-        candidates = drop_single_rows(question, candidates, passages)
-        candidates = drop_rows_of_others(question, candidates, passages)
-        candidates = drop_examples(question, candidates, passages)
-        candidates = drop_nameless(question, candidates, passages)
-        candidates = keep_unnamed_tables(question, candidates, passages)
-        candidates = drop_uncounted_tables(question, candidates, passages)
-        candidates = drop_bare_leads(candidates, passages)
-        candidates = drop_fragments(candidates, passages)
-        candidates = keep_in_form(question, candidates, passages)
-        chosen = worth_comparing(question, candidates, self.limits.compared)
-        shown = [to_embedded_sentence(passages, c) for c in chosen]
-        meanings = compare_meanings(
-            bundle, weights, shown, self._embedder, read=self.limits.read
+        return compare_candidates(
+            bundle,
+            analyse(bundle.query_str, self._wordings),
+            passages,
+            lists=self._lists,
+            embedder=self._embedder,
+            limits=ComparisonLimits(self.limits.compared, self.limits.read),
         )
-        return Compared(candidates, chosen, meanings, unnamed)
 
-    def _strange(
+    def _has_other_subject(
         self,
         question: QuestionAnalysis,
         scored: ScoredCandidate,
@@ -483,94 +419,3 @@ def _is_in_rows(best: ScoredCandidate, unnamed: Sequence[Candidate]) -> bool:
     number may then be in the rows as well.
     """
     return any(row.own >= CLOSE * best.candidate.own for row in unnamed)
-
-
-def refusal(
-    passages: Sequence[Passage],
-    best: Sequence[ScoredCandidate] = (),
-    reason: str = "",
-) -> str:
-    """Return a refusal with the nearest headings, and its reason if it is known.
-
-    Args:
-        passages: The sources.
-        best: The candidates, best first; their headings are named first.
-        reason: A sentence about the kind of question.
-    """
-    order = [s.candidate.passage for s in best] + list(range(len(passages)))
-    headings = (passages[i].heading for i in order if passages[i].heading)
-    nearest = list(dict.fromkeys(headings))[:3]
-    places = f"Nearest: {'; '.join(nearest)}." if nearest else ""
-    return " ".join(part for part in (NO_SURE_ANSWER, places, reason) if part)
-
-
-def to_embedded_sentence(
-    passages: Sequence[Passage], candidate: Candidate
-) -> EmbeddedSentence:
-    """Return what is embedded and read of a candidate; a row gets its headers.
-
-    Args:
-        passages: The sources.
-        candidate: One of their candidates.
-    """
-    passage = passages[candidate.passage]
-    source = EmbeddedSource(passage.full_reading.text, passage.vector)
-    text = f"{candidate.text_in(passages)} {candidate.scored_below}".strip()
-    piece = passage.full_reading.text if passage.whole else text
-    before = lead = lead_text(candidate, passages)
-    if not lead and not passage.whole:
-        before = sentence_before(passage.text, candidate.start)
-    heading = f"{passage.heading} {lead}".strip()
-    context = read_context(passage.section.rpartition(" > ")[2], before)
-    return EmbeddedSentence(
-        piece[:_CHARACTERS],
-        heading[:_CHARACTERS],
-        source,
-        None if passage.sheet else context[-_CHARACTERS:],  # a sheet is not scored
-    )
-
-
-def scorer_rows(
-    question: QuestionAnalysis, compared: Compared, passages: Sequence[Passage]
-) -> tuple[list[Candidate], list[Features]]:
-    """Return the compared sentences and rows, with their features."""
-    pairs = [
-        (candidate, meaning)
-        for candidate, meaning in zip(compared.chosen, compared.meanings, strict=True)
-        if not passages[candidate.passage].sheet
-    ]
-    candidates = [candidate for candidate, _ in pairs]
-    meanings = [meaning for _, meaning in pairs]
-    return candidates, to_features(question, candidates, passages, meanings)
-
-
-def _score(
-    question: QuestionAnalysis, compared: Compared, passages: Sequence[Passage]
-) -> list[ScoredCandidate]:
-    """Return the compared candidates, each with its evidence."""
-    candidates, rows = scorer_rows(question, compared, passages)
-    sure: dict[Candidate, float] = {}
-    lacking: set[Candidate] = set()
-    if rows:
-        verdict = load_scorer(kind_of(rows[0])).score(rows)
-        best = max(verdict.shares)
-        for candidate, share in zip(candidates, verdict.shares, strict=True):
-            sure[candidate] = verdict.sure * share / best
-        pairs = zip(candidates, rows, strict=True)
-        lacking = {candidate for candidate, row in pairs if lacks_words(row)}
-    return [
-        ScoredCandidate(
-            candidate,
-            meaning.get("cosine"),
-            is_definition_by_form(question, candidate),
-            sure.get(candidate),
-            lacking=candidate in lacking,
-            whole=passages[candidate.passage].whole
-            and not passages[candidate.passage].parts,
-            rivalled=is_rivalled(question, passages, candidate.passage),
-            read=meaning.get("reader"),
-            match=meaning.get("match_with_heading"),
-            weakest_match=meaning.get("weakest_match"),
-        )
-        for candidate, meaning in zip(compared.chosen, compared.meanings, strict=True)
-    ]
