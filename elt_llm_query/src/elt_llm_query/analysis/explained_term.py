@@ -8,39 +8,40 @@ import re
 from functools import lru_cache
 
 from elt_llm_query.analysis.definition import TOLD, grade, name_pattern
-from elt_llm_query.analysis.lexicon import ATTRIBUTES, IRREGULAR
+from elt_llm_query.analysis.lexicon import ATTRIBUTES, IRREGULAR, VALUES
 from elt_llm_query.analysis.noun_phrases import PREP
 from elt_llm_query.analysis.question import Form, QuestionAnalysis
 from elt_llm_query.analysis.read_sentence import sentences
 from elt_llm_query.analysis.stems import words
 
-# "What is the penalty?" asks for the content of a known thing, not what a penalty is.
-_CONTENTS = frozenset(
-    """
-    address aim answer area case cause charge colour color consequence criterion date
-    deadline difference duration effect email frequency function goal height idea
-    interval key length level limit location maximum minimum name number objective
-    option order password penalty percentage period place policy position principle
-    procedure process punishment purpose range rate ratio reason requirement result
-    role rule salary score share sign size solution standard status step symptom target
-    tariff task threshold time title total treatment type use value version voltage
-    website width
-    """.split()
-) | frozenset(ATTRIBUTES)
+_CONTENTS = VALUES | frozenset(ATTRIBUTES)
 _DEFINITE = re.compile(
     r"^\W*what(?:\s+(?:is|are|was|were)|['\u2019]s)\s+(?:the|our|your|their|its|my)\s",
+    re.IGNORECASE,
+)
+_A_KIND = re.compile(
+    r"^\W*what(?:\s+(?:is|are|was|were)|['\u2019]s)\s+an?\s|^\W*define\b|\bmean(?:ing)?\b"
+    r"|\bdefinition\b|\brefer\s+to\b|\bstand\s+for\b",
+    re.IGNORECASE,
+)
+_BARE = re.compile(
+    r"^\W*what(?:\s+(?:is|are|was|were)|['\u2019]s)\s+(?!(?:the|our|your|their|its|my)\s)",
     re.IGNORECASE,
 )
 _LISTED = re.compile(
     r"^\W*what\s+(?:are|were)\s+(?:the|our|your|their|its)\s",
     re.IGNORECASE,
 )
+_AMOUNT = re.compile(r"\W{0,3}\d")
 _WHO = re.compile(r"^\W*who\b", re.IGNORECASE)
 # "called X", "what we mean by X", "the term X", "when we say X, we mean ..."
 _NAMED = re.compile(
     r"(?:\b(?:called|known\s+as|termed|named|referred\s+to\s+as|defined\s+as|defines?|means?\s+by"
     r"|meant\s+by|understood\s+by|(?:definition|meaning|concept|notion)\s+of|term"
     r"|say|speak\s+of|such\s+as|said\s+to\s+be)"
+    # "this is the cohesion theory", "a hormone, abscisic acid"
+    r"|\b(?:this|that|these|those|it|which)\s+(?:is|are|was|were)"
+    r"|\b(?:an?|one|another)\s+[\w-]+(?:\s+[\w-]+)?,"
     r"|[,(\u2013\u2014]\s*or)\W{1,3}(?:(?:an?|the)\s+\W?)?$",
     re.IGNORECASE,
 )
@@ -49,11 +50,14 @@ _VERBS = (
     r"|constitutes?|forms?|serves?|acts?|functions?|enables?|allows?|lets?|helps?"
     r"|provides?|gives?|expresses?|indicates?|corresponds?|equals?|amounts?|occurs?"
     r"|arises?|exists?|involves?|describes?|combines?|connects?|links?|separates?"
-    r"|happens?|results?|shows?"
+    r"|happens?|results?|shows?|tells?|states?|carr(?:y|ies)|pass(?:es)?|converts?"
+    r"|transfers?|turns?|keeps?|performs?|administers?|coordinates?|advises?|examines?"
+    r"|stud(?:y|ies)|protects?|prevents?|removes?|lists?|exercises?|determines?|governs?"
+    r"|regulates?|controls?|monitors?|supervises?|manages?|collects?|distributes?"
 )
 # A participle with these words describes: "is made of willow", "is used to weigh".
 _DESCRIBING = re.compile(
-    r"(?:made|composed|formed|built|constructed|comprised|used|designed|intended"
+    r"(?:made|composed|formed|built|constructed|comprised|used|designed|intended|meant"
     r"|characteri[sz]ed|distinguished|considered|regarded|viewed|seen|understood"
     r"|defined|described|located|situated|caused|produced|created|derived|based|equipped|measured"
     r"|expressed|calculated|said)\b",
@@ -77,6 +81,11 @@ _STATES = (
     r"|likely|possible|full|empty|busy|out|up|down|off|on|there|here|next|near|behind"
     r"|beside|below|above|inside|outside|opposite|missing|new|old|safe|late|good|bad)"
 )
+# "What is included?" and "What is not free?" ask which things are so.
+_QUALITY = re.compile(
+    rf"(?:(?:not|also|still|always|never|only|\w+ly)\s+)*+(?:{_PARTICIPLE}|{_STATES})",
+    re.IGNORECASE,
+)
 _NO_NOUN = (
     rf"(?:{_PARTICIPLE}{_AFTER_VERB}|(?:{PREP}|to)\b(?!\s+(?:the\s+)?form\b)"
     rf"|{_STATES}{_AFTER_VERB}|(?:{_STATES}\s+)?(?:{PREP}|to)\b)"
@@ -85,13 +94,14 @@ _ASIDE = r"(?:\s*\([^)]{1,80}\)|,[^,.;]{1,80},)?[\"'\u201d\u2019*_]*"
 _IS = r"\s+(?:(?:is|are|was|were)|(?:can|may|must|should)\s+be|became|becomes?)\s+"
 _COPULA = rf"{_ASIDE}{_IS}{_ADVERBS}(?:{_DESCRIBING.pattern}|(?!{_NO_NOUN}))"
 _VERB = rf"{_ASIDE}\s+(?:also\s+|can\s+|may\s+)?(?:{_VERBS})\b"
-# "the orlop, which is the lowest deck", "a coracle - a small boat", "ketch (a boat)"
+# As in "the orlop, which is the lowest deck" and "a coracle, a small boat".
 _BREAK = r"[\"'\u201d\u2019*_]*(?:\s*[,(:\u2013\u2014]|\s+-)\s*"
 _APPOSITION = (
-    rf"{_BREAK}(?:which|who|where|that\s+is|i\.\s?e\.|namely|in\s+other\s+words|meaning)\b"
+    rf"{_BREAK}(?:which|who|where|whose|that\s+is|i\.\s?e\.|namely|in\s+other\s+words|meaning)\b"
     rf"(?!\s+(?:is|are|was|were)\s+{_ADVERBS}{_NO_NOUN})"
     rf"|{_BREAK}(?:or\s+)?(?:an?|the|one\s+of|any|those|also|formerly)\s"
     r"(?![^,.;]*,?\s+(?:and|or)\s+(?:an?|the)\s)"
+    rf"|{_BREAK}(?:{_DESCRIBING.pattern}|\w+s\s+of\b)"
     r"|\s*[:\u2014]\s*\w"
     r"|\s*\((?!see\b|pages?\b|section\b|fig|table\b|ext)[^)]*[a-z]{2,}\W+[a-z]{2,}"
 )
@@ -121,9 +131,30 @@ def asks_what_a_thing_is(question: QuestionAnalysis) -> bool:
         return False
     if _LISTED.search(question.text):
         return False
-    head = words(question.term.lower())[-1:] or [""]
-    is_content = head[0] in _CONTENTS or head[0].removesuffix("s") in _CONTENTS
-    return not (is_content and _DEFINITE.search(question.text))
+    if _A_KIND.search(question.text):
+        return True
+    head = (words(question.term.lower()) or [""])[-1]
+    if head in _CONTENTS or head.removesuffix("s") in _CONTENTS:
+        return False
+    return not (_QUALITY.fullmatch(question.term) and _BARE.search(question.text))
+
+
+def asks_for_a_kind(question: QuestionAnalysis) -> bool:
+    """Return whether a question asks what a thing is that no "the" makes known.
+
+    Args:
+        question: The question.
+    """
+    return asks_what_a_thing_is(question) and not _DEFINITE.search(question.text)
+
+
+def begins_with_amount(text: str) -> bool:
+    """Return whether a text begins with a number or an amount of money.
+
+    Args:
+        text: A cell of a table.
+    """
+    return bool(_AMOUNT.match(text))
 
 
 def explains(term: str, text: str) -> bool:

@@ -64,7 +64,7 @@ from elt_llm_query.synthesizers.extractive.lead_ins import (
     with_leads,
 )
 from elt_llm_query.synthesizers.extractive.list_stems import with_stems
-from elt_llm_query.synthesizers.extractive.mentions import only_mentions
+from elt_llm_query.synthesizers.extractive.mere_mentions import only_mentions
 from elt_llm_query.synthesizers.extractive.nearest_sentences import find_nearest
 from elt_llm_query.synthesizers.extractive.question_kinds import (
     WHICH_ROW,

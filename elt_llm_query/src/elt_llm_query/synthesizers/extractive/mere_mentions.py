@@ -2,7 +2,12 @@
 
 from collections.abc import Sequence
 
-from elt_llm_query.analysis.explained_term import asks_what_a_thing_is, explains
+from elt_llm_query.analysis.explained_term import (
+    asks_for_a_kind,
+    asks_what_a_thing_is,
+    begins_with_amount,
+    explains,
+)
 from elt_llm_query.analysis.question import QuestionAnalysis, analyse
 from elt_llm_query.analysis.read_sentence import read, sentence_before
 from elt_llm_query.analysis.term_match import match
@@ -22,8 +27,9 @@ def only_mentions(
 ) -> bool:
     """Return whether an answer uses the term and does not say what it is.
 
-    A row or a fact sheet is about what its name says, and the first sentence below a
-    heading or a question with the term is about the term.
+    A fact sheet is about what its name says, and the first sentence below a heading or
+    a question with the term is about the term. A row with the term says what it is,
+    unless an amount is beside it.
 
     Args:
         question: The question.
@@ -32,7 +38,10 @@ def only_mentions(
         passages: The sources.
     """
     passage = passages[best.candidate.passage]
-    if best.plain or passage.whole or not asks_what_a_thing_is(question):
+    if passage.whole:
+        value = best.candidate.text_in(passages).partition("\t")[2]
+        return asks_for_a_kind(question) and begins_with_amount(value)
+    if best.plain or not asks_what_a_thing_is(question):
         return False
     if _is_introduced(question, best, passage):
         return False
