@@ -98,6 +98,8 @@ def embedded():
         ("The weighbridge is calibrated every twelve months.", "Care", False),
         ("A weighbridge is a scale for whole lorries.", "Care", True),
         ("It weighs lorries. The weighbridge is closed at night.", "Care", False),
+        ("The weighbridge is closed at night.", "Rules > Weighbridge", False),
+        ("What is the weighbridge?\n\nThe weighbridge weighs lorries.", "Care", True),
     ],
 )
 def test_an_answer_that_only_mentions_the_thing_is_not_certain(

@@ -1,5 +1,6 @@
 """Answers to "What is a X?" that only mention X."""
 
+import re
 from collections.abc import Sequence
 
 from elt_llm_query.analysis.explained_term import (
@@ -18,6 +19,8 @@ from elt_llm_query.synthesizers.extractive.ranking import (
     is_heading_of,
 )
 
+_PRONOUN = re.compile(r"^\W*(?:it|they|this|these)\b", re.IGNORECASE)
+
 
 def only_mentions(
     question: QuestionAnalysis,
@@ -27,9 +30,9 @@ def only_mentions(
 ) -> bool:
     """Return whether an answer uses the term and does not say what it is.
 
-    A fact sheet is about what its name says, and the first sentence below a heading or
-    a question with the term is about the term. A row with the term says what it is,
-    unless an amount is beside it.
+    A fact sheet is about what its name says, and the first sentence below a question
+    with the term is about the term, as is "it" below a heading with it. A row with the
+    term says what it is, unless an amount is beside it.
 
     Args:
         question: The question.
@@ -43,18 +46,20 @@ def only_mentions(
         return asks_for_a_kind(question) and begins_with_amount(value)
     if best.plain or not asks_what_a_thing_is(question):
         return False
-    if _is_introduced(question, best, passage):
+    if _is_asked_above(question, best, passage):
         return False
-    return not explains(question.term, " ".join(claim.text for claim in claims))
+    text = " ".join(claim.text for claim in claims)
+    if is_heading_of(question.term, passage.section):
+        text = _PRONOUN.sub(question.term, text)
+    return not explains(question.term, text)
 
 
-def _is_introduced(
+def _is_asked_above(
     question: QuestionAnalysis, best: ScoredCandidate, passage: Passage
 ) -> bool:
-    """Return whether the line above names the term: a heading, or a question for it."""
+    """Return whether the line above is a question with the words of the term."""
     above = sentence_before(passage.text, best.candidate.start)
-    if above.rstrip().endswith("?"):
-        stems = read(above).stems
-        return all(match(one, stems) for one in analyse(question.term).weights)
-    starts = not above or above.strip() in passage.section
-    return starts and is_heading_of(question.term, passage.section)
+    if not above.rstrip().endswith("?"):
+        return False
+    stems = read(above).stems
+    return all(match(one, stems) for one in analyse(question.term).weights)
