@@ -34,6 +34,10 @@ from elt_llm_query.prompts import UNSURE_ANSWER
             "autoclave",
             "Steam kills germs in the autoclave \u2014 a vessel under pressure.",
         ),
+        (
+            "coleoptile",
+            "The shoot is shielded by the coleoptile: the sheath of its tip.",
+        ),
         ("crampon", "Wear spikes such as crampons on the ice."),
         ("phloem", "It travels in another tissue, the phloem, whose cells are alive."),
         ("tontine", "The last to live takes all. This is the tontine."),
@@ -58,6 +62,9 @@ def test_what_says_what_a_thing_is(term, text):
         ("escrow", "The escrow is in the safe."),
         ("torpor", "Notes on torpor are kept for ten years."),
         ("vellum", "Vellum has been sold since 1911."),
+        ("uptake", "Uptake is higher in the countryside."),
+        ("uptake", "Uptake was 58 % in May."),
+        ("guard pin", "Look at the guard pin: it must fall back."),
         ("audit trail", "The audit trail shall be deleted once a year."),
     ],
 )

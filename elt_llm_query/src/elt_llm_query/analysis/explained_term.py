@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from elt_llm_query.analysis.definition import TOLD, grade, name_pattern
 from elt_llm_query.analysis.lexicon import ATTRIBUTES, IRREGULAR, VALUES
-from elt_llm_query.analysis.noun_phrases import PREP
+from elt_llm_query.analysis.noun_phrases import AUX, PREP
 from elt_llm_query.analysis.question import Form, QuestionAnalysis
 from elt_llm_query.analysis.read_sentence import sentences
 from elt_llm_query.analysis.stems import words
@@ -79,7 +79,12 @@ _STATES = (
     r"(?:free|available|open|closed|due|subject|valid|compulsory|mandatory|optional"
     r"|required|necessary|important|responsible|liable|exempt|eligible|able|unable|ready"
     r"|likely|possible|full|empty|busy|out|up|down|off|on|there|here|next|near|behind"
-    r"|beside|below|above|inside|outside|opposite|missing|new|old|safe|late|good|bad)"
+    r"|beside|below|above|inside|outside|opposite|missing|new|old|safe|late|good|bad"
+    r"|effective|common|rare|normal|useful|popular|dangerous|different|similar|essential"
+    r"|higher|lower|greater|smaller|larger|better|worse|longer|shorter|easier|harder)"
+)
+_AMOUNT_OF = (
+    r"(?:[$\u20ac\u00a3]|\d[\d.,]*\s*(?:%|per\s?cent\b|euros?\b|dollars?\b|pounds?\b))"
 )
 # "What is included?" and "What is not free?" ask which things are so.
 _QUALITY = re.compile(
@@ -87,7 +92,7 @@ _QUALITY = re.compile(
     re.IGNORECASE,
 )
 _NO_NOUN = (
-    rf"(?:{_PARTICIPLE}{_AFTER_VERB}|(?:{PREP}|to)\b(?!\s+(?:the\s+)?form\b)"
+    rf"(?:{_PARTICIPLE}{_AFTER_VERB}|{_AMOUNT_OF}|(?:{PREP}|to)\b(?!\s+(?:the\s+)?form\b)"
     rf"|{_STATES}{_AFTER_VERB}|(?:{_STATES}\s+)?(?:{PREP}|to)\b)"
 )
 _ASIDE = r"(?:\s*\([^)]{1,80}\)|,[^,.;]{1,80},)?[\"'\u201d\u2019*_]*"
@@ -102,7 +107,7 @@ _APPOSITION = (
     rf"|{_BREAK}(?:or\s+)?(?:an?|the|one\s+of|any|those|also|formerly)\s"
     r"(?![^,.;]*,?\s+(?:and|or)\s+(?:an?|the)\s)"
     rf"|{_BREAK}(?:{_DESCRIBING.pattern}|\w+s\s+of\b)"
-    r"|\s*[:\u2014]\s*\w"
+    rf"|\s*[:\u2014]\s*(?!(?:\w+\s){{1,3}}(?:{AUX})\b)\w"
     r"|\s*\((?!see\b|pages?\b|section\b|fig|table\b|ext)[^)]*[a-z]{2,}\W+[a-z]{2,}"
 )
 _OTHERS = r"[\"'\u201d\u2019]*,?\s+(?:and|or)\s+(?:any\s+|all\s+)?other\b"
