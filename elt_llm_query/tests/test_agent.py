@@ -277,11 +277,11 @@ def test_a_slow_model_has_its_seconds_only(hashed):
     with served("ollama", SEARCH, "[4]") as (_, server, settings):
         server.script.extend([Fault.OK, *[Fault.STALL] * 9])
         started = time.monotonic()
-        result = ask_with(hashed, settings, most_seconds=1.0)
-        assert time.monotonic() - started < 4.0
+        result = ask_with(hashed, settings, most_seconds=3.0)
+        assert time.monotonic() - started < 15.0
     assert "tool:search" in stages(result)
     assert len(result.sources) == 3
-    (note,) = [d.detail for d in result.degradations if "1 of 1 seconds" in d.detail]
+    (note,) = [d.detail for d in result.degradations if "3 of 3 seconds" in d.detail]
     assert "what it found is used" in note
     assert result.status is Status.ANSWERED
 
