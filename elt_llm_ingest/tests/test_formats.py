@@ -101,6 +101,25 @@ def test_html(reading):
     ]
 
 
+def test_definition_list_of_a_page(reading):
+    page = (
+        "<h1>Parts</h1><dl><dt>Keel<dd>The lowest beam.<p>It is of oak.</p><dt>Luff"
+        "<dt>Leech<dd>An edge.<dt>Knots<dd><table><tr><td>Bowline<td>fixed</tr></table>"
+        "</dl><dl><dt>Boom</dl><p>End."
+    )
+    (document,) = reading.parse(Path("a.html"), page.encode())
+    assert [(kind, text) for kind, _, _, text in rows(document)][1:] == [
+        ("paragraph", "Keel\n: The lowest beam."),
+        ("paragraph", "It is of oak."),
+        ("paragraph", "Luff"),
+        ("paragraph", "Leech\n: An edge."),
+        ("paragraph", "Knots"),
+        ("table_row", "Bowline\tfixed"),
+        ("paragraph", "Boom"),
+        ("paragraph", "End."),
+    ]
+
+
 def test_text(reading):
     source = (
         "1 Scope\n\nThese rules apply.\nTo all.\n\n1.1 Fees\n\n(a) a fee\n\fNew page."

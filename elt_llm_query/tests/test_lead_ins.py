@@ -1,5 +1,7 @@
 """What stands above a sentence is evidence for it, and is quoted where it is needed."""
 
+from dataclasses import replace
+
 import pytest
 from llama_index.core.schema import NodeWithScore, TextNode
 
@@ -61,6 +63,17 @@ def test_the_rule_above_is_said_of_the_rule_below():
     passages = [rule("10f2", YAWLS, 2), rule("10f", MASTS, 1)]
     assert whole(passages, 0).lead == ((1, 0, len(MASTS)),)
     assert whole(passages, 1).lead == ()
+
+
+def test_a_sentence_of_a_chapter_is_no_lead_of_its_section_with_a_heading():
+    opening = "The oak rotor is turned every year."
+    chapter = replace(rule("7", opening, 1), section="7 Care")
+    below = replace(
+        rule("7.1", "Bleach harms oak.", 2), section="7 Care > 7.1 Cleaning"
+    )
+    assert whole([below, chapter], 0).lead == ()
+    same = replace(below, section=chapter.section)
+    assert whole([same, chapter], 0).lead == ((1, 0, len(opening)),)
 
 
 def test_it_is_quoted_where_it_has_a_word_of_the_question_that_the_rule_lacks():

@@ -411,6 +411,9 @@ def test_rows_are_selected_by_their_cells(title, question, start, cells):
         ("Staff", "What is the total number of staff?"),
         ("Staff", "How many members does R. Ahn have?"),
         ("Seed prices", "How many seeds does Kale have?"),
+        # the row itself is asked about, not its label
+        ("Piers", "What should I do about NRT?"),
+        ("Piers", "What does EST mean?"),
     ],
 )
 def test_a_selection_in_doubt_is_refused(title, question):

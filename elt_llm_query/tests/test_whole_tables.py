@@ -244,3 +244,11 @@ def test_a_claim_gets_the_label_of_its_node_whatever_label_it_had():
     nodes = [NodeWithScore(node=TextNode(id_=i, text="xy")) for i in "ab"]
     labelled = LabelSources().postprocess_nodes(nodes)
     assert [c.label for c in with_labels(claims, labelled)] == ["S2", "S1"]
+
+
+def test_one_measure_is_no_question_for_a_table_of_other_things(embedded):
+    headers, section = ("Property", "Value"), "Ferry > Technical data"
+    data = (("Beam", "9 m"), ("Speed", "12 knots"), ("Weight", "80 tonnes"))
+    sources = [row(v, i, section, headers) for i, v in enumerate(data, start=2)]
+    found = respond("How heavy is the ferry?", *sources, embedder=embedded)
+    assert "12 knots" not in found.response

@@ -88,7 +88,7 @@ def defined_inside(term: str, text: str, wordings: Sequence[str] = ()) -> bool:
         return False
     return any(
         _grade_of(opening.lastgroup) >= PLAIN
-        for name in re.finditer(_name(term), text, re.IGNORECASE)
+        for name in re.finditer(name_pattern(term), text, re.IGNORECASE)
         if (opening := _opening_pattern(term).match(text[_begin(text, name.start()) :]))
     )
 
@@ -102,7 +102,7 @@ def _is_worded(term: str, text: str, wordings: Sequence[str]) -> bool:
     """Return whether a sentence of the text defines the term in one of the wordings."""
     if not wordings:
         return False
-    name = rf"\W*(?:(?:an?|the)\W+)?{_name(term)}\W*"
+    name = rf"\W*(?:(?:an?|the)\W+)?{name_pattern(term)}\W*"
     return any(
         re.fullmatch(name, each, re.IGNORECASE) for each in worded_terms(text, wordings)
     )
@@ -126,8 +126,8 @@ def _begin(text: str, place: int) -> int:
 
 def _pattern(term: str) -> str:
     forms = "|".join(f"(?P<told{i}>{form})" for i, (form, _) in enumerate(_TOLD))
-    name = rf"{_name(term)}\b{_CLOSING}{_OTHER_NAME}"
-    short = rf"[^\n():;.]{{3,80}}\s\({_name(term)}\)(?=\s*\n:|\s*:)"
+    name = rf"{name_pattern(term)}\b{_CLOSING}{_OTHER_NAME}"
+    short = rf"[^\n():;.]{{3,80}}\s\({name_pattern(term)}\)(?=\s*\n:|\s*:)"
     return rf"(?:{name}|{short})(?:{forms})"
 
 
@@ -136,8 +136,15 @@ def _grade_of(group: str | None) -> float:
 
 
 @lru_cache(maxsize=64)
-def _name(term: str) -> str:
-    """Return the words of the term in either number; an abbreviation unchanged."""
+def name_pattern(term: str) -> str:
+    """Return a pattern for the term in either number; for an abbreviation as it is.
+
+    Args:
+        term: The term.
+
+    Returns:
+        The source of a regular expression that ignores case.
+    """
     name = r"\W{1,3}".join(_either_number(w) for w in words(term))
     return f"(?-i:{name})" if term.isupper() else name
 
@@ -158,7 +165,7 @@ def _without_plural(word: str) -> str:
 
 def _named_later(term: str, text: str) -> float:
     """Return the grade of "..., which is called X" and of "... (X)"."""
-    name = _name(term)
+    name = name_pattern(term)
     called = r"\b(?:called|known\s+as|termed|defined\s+as)\W+(?:an?\s+|the\s+)?"
     if re.search(rf"{called}{name}\b", text, re.IGNORECASE):
         return 0.75
@@ -170,10 +177,10 @@ def _is_expansion(term: str, text: str) -> bool:
     """Return True for an abbreviation with its long form, in brackets or before it."""
     if not term.isupper():
         return False
-    expansion = rf"{_name(term)}\s*\([A-Za-z][^)]{{3,80}}\)"
+    expansion = rf"{name_pattern(term)}\s*\([A-Za-z][^)]{{3,80}}\)"
     return bool(re.search(expansion, text)) or any(
         _is_spelt_by(term, words(text[: short.start()]))
-        for short in re.finditer(rf"\(\W*{_name(term)}\W*\)", text)
+        for short in re.finditer(rf"\(\W*{name_pattern(term)}\W*\)", text)
     )
 
 

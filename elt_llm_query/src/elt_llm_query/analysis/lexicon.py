@@ -414,6 +414,17 @@ ATTRIBUTES = {
     for noun in nouns.split()
 }
 
+# "What is the penalty?" asks for the content of a known thing, not what a penalty is.
+VALUES = _set("""
+    address aim answer area cause charge colour color consequence criterion date
+    deadline difference duration effect email frequency function goal height hours
+    interval length level limit location maximum minimum name number objective
+    option order password penalty percentage period policy principle procedure
+    process punishment purpose range rate ratio reason requirement result role rule
+    salary score size solution standard status step symptom tariff threshold time
+    title total type use value version voltage website width
+    """)
+
 # Words before a noun of which one excludes the others: a statement about short loans is
 # none about long loans. A slash separates words of one meaning.
 # Only pairs of general language are listed.

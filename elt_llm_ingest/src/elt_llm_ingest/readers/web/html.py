@@ -105,6 +105,7 @@ class HtmlReader(HTMLParser):
         self._anchor: int | None = None
         self._silent = ""
         self._marker = ""
+        self._term = ""
         self._furniture = 0
         self._view = Visibility()
         self._hidden = 0
@@ -122,6 +123,7 @@ class HtmlReader(HTMLParser):
         self.flush()
         while self._tables:
             self._finish(self._tables.pop())
+        self._write_term()
         self._write_pictures()
 
     def warnings(self) -> tuple[str, ...]:
@@ -222,6 +224,12 @@ class HtmlReader(HTMLParser):
     def _write(self, text: str, inside: str, table: _HtmlTable | None) -> None:
         kind = BlockKind.FURNITURE if self._furniture else KINDS.get(inside)
         marker, self._marker = self._marker, ""
+        if marker == DESCRIBES and self._term:
+            marker, self._term = f"{self._term}\n{marker}", ""
+        self._write_term()
+        if inside == "dt" and kind is None:
+            self._term = text.strip()
+            return
         if kind is BlockKind.CAPTION and table:
             table.title = one_line(text)
         if kind is BlockKind.FIGURE:
@@ -231,6 +239,12 @@ class HtmlReader(HTMLParser):
         level = HEADINGS.get(inside, 0) if kind is BlockKind.HEADING else 0
         kind = kind or BlockKind.PARAGRAPH
         self.builder.add(kind, marker + text, level=level, **self._fields)
+
+    def _write_term(self) -> None:
+        """Write a <dt> that no <dd> has followed; one with its <dd> is one block."""
+        term, self._term = self._term, ""
+        if term:
+            self.builder.add(BlockKind.PARAGRAPH, term, **self._fields)
 
     def _write_pictures(self) -> None:
         """Write the alternative texts of pictures without a caption."""
@@ -261,6 +275,7 @@ class HtmlReader(HTMLParser):
 
     def _start_table(self, tag: str, attributes: Mapping[str, str]) -> None:
         if tag == "table":
+            self._write_term()
             self._nest()
             self._tables.append(_HtmlTable())
         elif self._tables:

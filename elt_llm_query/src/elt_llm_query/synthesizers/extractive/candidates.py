@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 from elt_llm_core.provenance import RuleSpan
+from elt_llm_query.analysis.definition import grade
 from elt_llm_query.analysis.enumerations import opens_list
 from elt_llm_query.analysis.label_ranges import labels_within
 from elt_llm_query.analysis.message_form import may_be_foreign
@@ -293,7 +294,24 @@ def _row_fit(question: QuestionAnalysis, passage: Passage) -> float:
     if question.form is Form.OPEN and asks_for_cell(question, passage.reading):
         return 1.0
     reading = passage.reading or passage.text
-    return max(form_fit(question, t) for t in (reading, passage.text))
+    fit = max(form_fit(question, t) for t in (reading, passage.text))
+    key = "" if fit else _key_after_kind(question.term, passage)
+    return grade(key, passage.text) if key else fit
+
+
+def _key_after_kind(term: str, passage: Passage) -> str:
+    """Return "E-08" of "error code E-08" if it is the first cell of a row.
+
+    The words before it must be of the header above the cell or of the last heading;
+    empty otherwise.
+    """
+    key = passage.text.partition("\t")[0].strip()
+    before = term[: -len(key)] if key and term.endswith(key) else ""
+    if not before.endswith(" "):
+        return ""
+    header = passage.cells[0].header if passage.cells else ""
+    above = read(f"{header} {passage.section.rpartition(' > ')[2]}").stems
+    return key if all(match(one, above) for one in read(before).stem_list) else ""
 
 
 def _in_prose(

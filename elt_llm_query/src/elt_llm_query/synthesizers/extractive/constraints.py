@@ -284,6 +284,18 @@ def _names(question: QuestionAnalysis) -> Iterator[str]:
                 yield read(name["name"]).stem_line
 
 
+def is_measured(question: QuestionAnalysis, text: str) -> bool:
+    """Return whether a text names what "how heavy" asks for, or a unit of it.
+
+    Args:
+        question: The question; another than "how heavy" accepts every text.
+        text: The text.
+    """
+    if not _HOW_MUCH.search(question.text):
+        return True
+    return _has_attribute(_attribute(question), read(text))
+
+
 def _attribute(question: QuestionAnalysis) -> Attribute | None:
     asked = _ATTRIBUTE.search(question.text) or _HOW_MUCH.search(question.text)
     if question.form is not Form.NUMBER or not asked:

@@ -172,7 +172,16 @@ class LeadFinder:
         rule = next((span.rule for span in inside), "")
         document = passage.place[0] if passage.place else ""
         parts = (self._rules.get((document, r)) for r in _rules_above(rule))
-        return [part for part in parts if part is not None][::-1]
+        return [p for p in parts if p is not None and self._leads(p, passage)][::-1]
+
+    def _leads(self, part: Part, passage: Passage) -> bool:
+        """Return whether the opening of a rule above leads to a passage.
+
+        A whole sentence of a chapter does not lead to its sections with headings.
+        """
+        number, _, end = part
+        above = self._passages[number]
+        return above.section == passage.section or above.text[end - 1] != "."
 
 
 def _first_sentences(passages: Sequence[Passage]) -> dict[tuple[str, str], Part]:

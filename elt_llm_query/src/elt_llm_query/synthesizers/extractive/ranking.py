@@ -182,14 +182,18 @@ def _names_term(
     """
     section = read(passages[candidate.passage].section).stems
     if _NO_SUBJECT.match(candidate.text_in(passages)):
-        return _is_heading(question.term, passages[candidate.passage].section)
+        return is_heading_of(question.term, passages[candidate.passage].section)
     return candidate.own > 0 or any(match(w, section) for w in question.weights)
 
 
-def _is_heading(term: str, section: str) -> bool:
+def is_heading_of(term: str, section: str) -> bool:
     """Return whether the last heading of a section is the term, or has it in brackets.
 
     A heading without a word of its own, as "4.2", may be of anything.
+
+    Args:
+        term: The term.
+        section: The path of the section.
     """
     last = section.rpartition(">")[2]
     names = [_IN_BRACKETS.sub(" ", last), *_IN_BRACKETS.findall(last)]

@@ -19,6 +19,7 @@ from elt_llm_query.grounding.claim import Claim
 from elt_llm_query.grounding.labels import label_of
 from elt_llm_query.postprocessors.collection_step import CollectionStep, Outlines
 from elt_llm_query.synthesizers.extractive.candidates import Candidate, Part, Passage
+from elt_llm_query.synthesizers.extractive.constraints import is_measured
 from elt_llm_query.synthesizers.extractive.single_rows import (
     counts_in_rows,
     excludes_rows,
@@ -168,6 +169,9 @@ def keep_unnamed_tables(
         alone = not any(row in taken for row, _, _ in table.parts)
         whole = alone and _needs_no_operation(question, table, passages, telling)
         about = whole and all(match(t, table.stems) for t in telling)
+        # "How heavy is it?" asks for one row of a table that is not of weights.
+        above = f"{table.section.rpartition(' > ')[2]} {table.reading_of_head}"
+        about = about and is_measured(question, above)
         return about and not _names_some_rows(table, passages, telling)
 
     return [

@@ -219,6 +219,8 @@ class _SelectionPlanner:
         if column is None:
             # "The number of staff" may be any; only "are there" counts all rows.
             labels = self._relation.labels
+            if not noun and self._is_one_identified():
+                return None  # "What should I do about E-03" need not ask for its label
             named = [c for c in self._conditions if c.column == labels]
             if counted_cell := self._plan_counted_cell(left, named, subject):
                 return counted_cell
@@ -230,6 +232,13 @@ class _SelectionPlanner:
                 self._selection(None, subject) if self._conditions or counted else None
             )
         return self._plan_values(column, noun)
+
+    def _is_one_identified(self) -> bool:
+        """Return True if the only condition is the identifier of one row."""
+        only = self._conditions[0] if len(self._conditions) == 1 else None
+        if only is None or only.negated or self._ask is not Ask.ROWS:
+            return False
+        return len(only.rows) == 1 and only.column not in self._after_identifiers()
 
     def _plan_counted_cell(
         self, left: Sequence[int], named: Sequence[CellCondition], subject: str

@@ -17,6 +17,7 @@ from typing_extensions import override
 from elt_llm_core import provenance
 from elt_llm_core.store import Collection
 from elt_llm_core.tables import Field, Kind, Relation
+from elt_llm_query.analysis.explained_term import asks_for_a_kind, begins_with_amount
 from elt_llm_query.analysis.lexicon import STOP_WORDS
 from elt_llm_query.analysis.person_names import asked_role
 from elt_llm_query.analysis.question import analyse
@@ -231,12 +232,31 @@ def _plan(question: str, relation: Relation) -> Plan | None:
     asked = analyse(text).table or parse_bare_cell(text)
     planned = plan_table(asked, relation) if asked else None
     plan = planned or plan_selection(text, relation) or plan_sum(asked, relation)
+    if planned and _is_amount_of_a_kind(question, planned):
+        return None
     if plan is None or not (dated or costly):
         return plan
     columns = plan.columns if isinstance(plan, TablePlan) else (plan.column,)
     kinds = [relation.columns[c].kind for c in columns if c is not None]
     compares = not costly or [*columns] == money_columns(relation)
     return plan if compares and (not dated or kinds == [Kind.DATE]) else None
+
+
+def _is_amount_of_a_kind(question: str, plan: TablePlan) -> bool:
+    """Return True for an amount beside a thing that a question asks to explain.
+
+    "What is measles?" is not answered by the days after which isolation ends. A name
+    in the definite form, as in "What is the power supply?", may ask for its value, and
+    so may one that the table's header speaks of.
+    """
+    asked = analyse(question)
+    if plan.wanted.ask is not Ask.CELL or not asks_for_a_kind(asked):
+        return False
+    field = plan.relation.field(plan.rows[0], plan.columns[0])
+    headers = TableWords(plan.relation).headers[plan.columns[0]]
+    if field is None or any(match(one, headers) for one in asked.weights):
+        return False
+    return begins_with_amount(field.text)
 
 
 def _compute(plan: Plan) -> ComputedAnswer | None:
