@@ -353,7 +353,7 @@ def _collapse_space(text: str) -> str:
     return "\n".join(one_line(line) for line in text.split(BREAK)).strip()
 
 
-PARSER = "html 6"
+PARSER = "html 7"
 
 
 def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # noqa: ARG001
