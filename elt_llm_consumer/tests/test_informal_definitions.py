@@ -92,6 +92,7 @@ def test_a_plain_sentence_defines_beside_stated_definitions(text, term, definiti
     [
         "The policy describes the steps of a repair.",
         "The harbour safety officer (HSO) is the Head of Piers.",
+        "The crew list of boats (CLB) is a good idea for small boats.",
         "The walk of the keepers (NMB) is the first event of the day.",
         "The crew list of boats (CLB) is in the office.",
         "The outer pier lane (OPL) is a free lane if the board has said so.",

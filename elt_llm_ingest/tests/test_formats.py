@@ -120,6 +120,22 @@ def test_definition_list_of_a_page(reading):
     ]
 
 
+@pytest.mark.parametrize(
+    ("page", "blocks"),
+    [
+        ("<dl><dt>A<dd></dd><dt>B<dd>b</dl>", ["A", "B\n: b"]),
+        (
+            "<dl><dt>A<dd><dl><dt>In<dd>in it</dl></dd></dl><p>y",
+            ["A", "In\n: in it", "y"],
+        ),
+        ('<dl><dt>A<dd><img alt="pic"></dd></dl><p>y', ["A", "y"]),
+    ],
+)
+def test_a_term_without_a_description_stays_apart(reading, page, blocks):
+    (document,) = reading.parse(Path("a.html"), page.encode())
+    assert [text for _, _, _, text in rows(document)] == blocks
+
+
 def test_text(reading):
     source = (
         "1 Scope\n\nThese rules apply.\nTo all.\n\n1.1 Fees\n\n(a) a fee\n\fNew page."

@@ -342,6 +342,7 @@ def test_sheets_beside_an_inventory_stay_tables_and_are_listed_by_their_type():
                 ["Mooring", "Bo"],
             ]
         },
+        {"Data objects": [["Data object", "Owner"], ["BERTH", "Ann"], ["Quay", "Bo"]]},
         {"ReadMe": [["Fill in", "the second sheet"], ["and", "upload it"]]},
     ],
 )
@@ -350,3 +351,10 @@ def test_a_sheet_about_known_fact_sheets_lists_no_new_ones(others):
     assert [e.name for e in model.elements] == ["Berth", "Mooring"]
     assert ("Ann" in document.text) == ("Data objects" in others)
     assert "upload" not in document.text
+
+
+def test_an_equal_name_of_another_type_is_another_element():
+    sheet = [["Application", "Owner"], ["Berth", "Ann"], ["CraneLog", "Bo"]]
+    _, model = mixed(Applications=sheet)
+    applications = [e.name for e in model.elements if e.type == "Application"]
+    assert applications == ["Berth", "CraneLog"]

@@ -213,3 +213,16 @@ def test_what_the_rows_of_a_table_are_about_is_a_list(question, message, meant):
     named = find_named(message)
     read_as = [r.question for r in read_follow_up(named, question, TABLES)]
     assert read_as == meant
+
+
+def test_only_the_name_of_a_row_is_a_phrase_of_the_documents():
+    rows = (
+        ("s", "Policy\t7 years", "Record"),
+        ("s", "All\tx", "Record"),
+        ("s", "Type 2 diabetes\tinsulin", "Illness"),
+        ("s", "E-08\tOverheat", "Code"),
+    )
+    spoken = SpokenOf((), rows=rows)
+    has = ["policy", "policy records", "type 2 diabetes", "overheat"]
+    assert all(map(spoken.has, has))
+    assert not any(map(spoken.has, ["policy who", "insulin", "it"]))

@@ -23,6 +23,8 @@ from elt_llm_query.prompts import UNSURE_ANSWER
         ("carrel", "Each floor has four carrels (small desks with walls)."),
         ("sextant", "Every officer owns an instrument called a sextant."),
         ("kedging", "Kedging consists of hauling a ship by its anchor."),
+        ("minor", "A person under 18 is a minor."),
+        ("overtime", "Hours beyond 40 a week count as overtime."),
         (
             "escrow",
             "In escrow, that is to say in the hands of a third party, it waits.",

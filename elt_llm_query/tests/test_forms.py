@@ -182,6 +182,9 @@ def test_words_that_stand_together_are_close():
         ("What is the maximum age of a guest?", "Guests under 12 may swim here.", 1),
         ("What is the maximum depth of the pond?", "The pond is 4 metres deep.", 1),
         ("What do drivers under 23 pay?", "Drivers under 23 pay \u00a3350 more.", 1),
+        ("What is the minimum age?", "Applicants must be over 21.", 1),
+        ("What is the maximum level?", "Blood alcohol must be below 0.5.", 1),
+        ("What is the maximum temperature?", "Store milk below 5 degrees.", 1),
     ],
 )
 def test_whom_a_rule_is_for_is_no_bound(question, text, fits):

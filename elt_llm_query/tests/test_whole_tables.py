@@ -252,3 +252,13 @@ def test_one_measure_is_no_question_for_a_table_of_other_things(embedded):
     sources = [row(v, i, section, headers) for i, v in enumerate(data, start=2)]
     found = respond("How heavy is the ferry?", *sources, embedder=embedded)
     assert "12 knots" not in found.response
+
+
+def test_a_table_whose_cells_have_the_unit_answers_as_a_whole(embedded):
+    headers, section = ("Class", "Allowance"), "Carry-on baggage"
+    data = (("Economy", "8 kg"), ("Business", "12 kg"))
+    sources = [row(v, i, section, headers) for i, v in enumerate(data, start=2)]
+    question = "How heavy may carry-on baggage be?"
+    answer = respond(question, *sources, embedder=embedded).response
+    assert "8 kg" in answer
+    assert "12 kg" in answer

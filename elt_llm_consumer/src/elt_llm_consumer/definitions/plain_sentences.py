@@ -49,7 +49,12 @@ _CLAUSE = re.compile(r",\s+(?:which|who)\s+(?:is|are)\s+(?:an?|the|any|one)\s")
 _SHORT_FORM = re.compile(
     r"(?:(?:An?|The)\s+)?(?P<term>[^,;:.()]{3,90}?)\s+\((?P<short>[A-Z][A-Za-z]{1,7})\)\s"
 )
-_THING = re.compile(r"(?:[Aa]n?|[Tt]he|any|one)\s+[a-z]")
+# "is the only person who …" and "is a good idea" are remarks on something known.
+_THING = re.compile(
+    r"(?:[Aa]n?|[Tt]he|any|one)\s+"
+    r"(?!(?:only|same|best|worst|most|least|first|last|next|good|great|bad|subject"
+    r"|responsibility)\b)[a-z]"
+)
 # "is an Exempt Fund, if …" is a rule for some of them.
 _CONDITION = re.compile(
     r"[^;:.]*?,?\s(?:if|unless|where|when|except|provided\s+that)\b", re.IGNORECASE

@@ -33,12 +33,14 @@ _LISTED = re.compile(
     re.IGNORECASE,
 )
 _AMOUNT = re.compile(r"\W{0,3}\d")
+_REACH = 80  # characters before a term that may introduce it; longest phrase: 40
 _WHO = re.compile(r"^\W*who\b", re.IGNORECASE)
 # "called X", "what we mean by X", "the term X", "when we say X, we mean ..."
 _NAMED = re.compile(
     r"(?:\b(?:called|known\s+as|termed|named|referred\s+to\s+as|defined\s+as|defines?|means?\s+by"
     r"|meant\s+by|understood\s+by|(?:definition|meaning|concept|notion)\s+of|term"
-    r"|say|speak\s+of|such\s+as|said\s+to\s+be)"
+    r"|counts?\s+as|counted\s+as|considered|deemed|treated\s+as"
+    r"|(?<!there\s)(?:is|are)(?=\W{1,3}an?\s)|say|speak\s+of|such\s+as|said\s+to\s+be)"
     # "this is the cohesion theory", "a hormone, abscisic acid"
     r"|\b(?:this|that|these|those|it|which)\s+(?:is|are|was|were)"
     r"|\b(?:an?|one|another)\s+[\w-]+(?:\s+[\w-]+)?,"
@@ -53,7 +55,7 @@ _VERBS = (
     r"|happens?|results?|shows?|tells?|states?|carr(?:y|ies)|pass(?:es)?|converts?"
     r"|transfers?|turns?|keeps?|performs?|administers?|coordinates?|advises?|examines?"
     r"|stud(?:y|ies)|protects?|prevents?|removes?|lists?|exercises?|determines?|governs?"
-    r"|regulates?|controls?|monitors?|supervises?|manages?|collects?|distributes?"
+    r"|blocks?|moves?|secures?|sorts?|regulates?|controls?|monitors?|supervises?|manages?|collects?|distributes?"
 )
 # A participle with these words describes: "is made of willow", "is used to weigh".
 _DESCRIBING = re.compile(
@@ -189,15 +191,19 @@ def _explains(term: str, sentence: str) -> bool:
     if grade(term, sentence) >= TOLD:
         return True
     return any(
-        _NAMED.search(sentence[: place.start()])
-        or (place["what"] is not None and _is_explained(place, sentence))
+        _NAMED.search(_before(place))
+        or (place["what"] is not None and _is_explained(place))
         for place in _places(term).finditer(sentence)
     )
 
 
-def _is_explained(place: re.Match[str], sentence: str) -> bool:
-    is_subject = not _WITHIN.search(sentence[: place.start()])
+def _is_explained(place: re.Match[str]) -> bool:
+    is_subject = not _WITHIN.search(_before(place))
     return is_subject or place["subject"] is None
+
+
+def _before(place: re.Match[str]) -> str:
+    return place.string[max(place.start() - _REACH, 0) : place.start()]
 
 
 @lru_cache(maxsize=64)

@@ -23,7 +23,8 @@ LEADING = 3  # words before the subject of a sentence: "5.1 The", "In addition, 
 _NUMBERING = re.compile(r"^(?:[^\W_]{0,3}\d[\w.]*|\W)+\s*")
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+")
 _NUMBER = re.compile(rf"\d|\b(?:{'|'.join(NUMBER_WORDS)})\b", re.IGNORECASE)
-_CODED = re.compile(r"\d|^\W*\w?\W*$")  # "F01", "3.", "a)"
+# "F01", "3.", "a)", "E-08"; "COVID-19" and "Type 2 diabetes" are names.
+_CODED = re.compile(r"^\W*(?:\w?|[^\W\d_]{0,3}\W?\d[\w.\-/]*)\W*$")
 _BETWEEN_ITEMS = re.compile(r"\s*(?:,|;|/|\band\b|\bor\b|&)\s*", re.IGNORECASE)
 
 Passage = tuple[str, str]  # its text, and its headings and titles
@@ -61,7 +62,9 @@ class SpokenOf:
         if _phrase(phrase, "").search(self._text):
             return True
         stems = stems_of(phrase)
-        return any(stems in names for names in self._row_names)
+        # "policy who" is not the name of a row "Policy", whose stems are the same.
+        is_name = bool(stems) and len(stems) == len(phrase.split())
+        return is_name and any(stems in names for names in self._row_names)
 
     def knows(self, phrase: str) -> bool:
         """Return whether a text or any other passage contains a phrase."""
@@ -167,9 +170,8 @@ class SpokenOf:
         """
         below: dict[str, set[frozenset[str]]] = {}
         for section, row, header in self._rows:
-            if name := _name_of(row):
-                names = {stems_of(name), stems_of(f"{name} {header}")}
-                below.setdefault(section, set()).update(names)
+            if own := stems_of(_name_of(row)):
+                below.setdefault(section, set()).update({own, own | stems_of(header)})
         return tuple(map(frozenset, below.values()))
 
     @cached_property

@@ -30,6 +30,7 @@ from elt_llm_ingest.readers.enterprise.inventory_sheets import (
     find_numbered,
     find_type_sheets,
 )
+from elt_llm_ingest.readers.enterprise.inventory_types import type_named
 from elt_llm_ingest.readers.text_builder import TextBuilder, one_line, with_sections
 from elt_llm_ingest.readers.workbook import read_sheets
 
@@ -134,13 +135,17 @@ def _find_other_types(
     others = [
         (name, [] if i in whole else rows) for i, (name, rows) in enumerate(sheets)
     ]
-    known = {one_line(record["name"]) for record in listing.records.values()}
-    return [
-        one
-        for one in find_type_sheets(others).listed
-        if not known
-        & set(cells_of(sheets[one.number][1][one.top + 1 :], one.columns["name"]))
-    ]
+    known = {
+        (type_named(record["type"]) or record["type"], record["name"].casefold())
+        for record in listing.records.values()
+    }
+
+    def is_known(one: TypeSheet) -> bool:
+        rows = sheets[one.number][1][one.top + 1 :]
+        names = cells_of(rows, one.columns["name"])
+        return any((one.type, name.casefold()) in known for name in names)
+
+    return [one for one in find_type_sheets(others).listed if not is_known(one)]
 
 
 def _add(

@@ -223,6 +223,8 @@ class HtmlReader(HTMLParser):
 
     def _write(self, text: str, inside: str, table: _HtmlTable | None) -> None:
         kind = BlockKind.FURNITURE if self._furniture else KINDS.get(inside)
+        if inside == "dt":
+            self._end_description()
         marker, self._marker = self._marker, ""
         if marker == DESCRIBES and self._term:
             marker, self._term = f"{self._term}\n{marker}", ""
@@ -239,6 +241,12 @@ class HtmlReader(HTMLParser):
         level = HEADINGS.get(inside, 0) if kind is BlockKind.HEADING else 0
         kind = kind or BlockKind.PARAGRAPH
         self.builder.add(kind, marker + text, level=level, **self._fields)
+
+    def _end_description(self) -> None:
+        """Forget a <dd> without text; its term is a block of its own."""
+        if self._marker == DESCRIBES:
+            self._marker = ""
+        self._write_term()
 
     def _write_term(self) -> None:
         """Write a <dt> that no <dd> has followed; one with its <dd> is one block."""
@@ -299,6 +307,8 @@ class HtmlReader(HTMLParser):
             self._finish(self._tables.pop())
         if tag in ("figure", "p", "div", "section"):
             self._write_pictures()
+        if tag in ("dd", "dl"):
+            self._end_description()
 
     def _nest(self) -> None:
         """Mark a table with a table in a cell as layout."""

@@ -22,7 +22,7 @@ from elt_llm_query.analysis.lexicon import (
     UPPER,
     UPPER_PHRASES,
 )
-from elt_llm_query.analysis.noun_phrases import PREPOSITIONS
+from elt_llm_query.analysis.noun_phrases import AUX, PREPOSITIONS
 from elt_llm_query.analysis.question import Form, QuestionAnalysis
 from elt_llm_query.analysis.read_sentence import Sentence, read
 from elt_llm_query.analysis.stems import stem
@@ -45,14 +45,17 @@ _LOWER = re.compile(
 )
 # "Drivers under 23 pay more" and "Buildings over 12 metres need a lift" say whom a rule
 # is for; "Parcels over 20 kg are not accepted" gives a bound.
+_NO_VERB = rf"(?!(?:{AUX}|stays?|remains?|keeps?|store|lies?|runs?|always)\b)"
 _SUBJECT_BOUND = re.compile(
-    r"^\W*(?:[^\W\d]+\s+){1,4}?"
+    r"^\W*(?:(?:an?|any|each|every|all|the|if)\s+)?"
+    rf"(?:{_NO_VERB}[^\W\d]+\s+){{0,3}}?"
+    rf"{_NO_VERB}(?:[^\W\d]+s|people|children|(?:an?|any|each|every)\s+[^\W\d]+)\s+"
     r"(?:under|over|below|above|(?:\w+er|more|less|worse)\s+than)\s+\D{0,3}\d",
     re.IGNORECASE,
 )
 _BINDS = re.compile(
     r"\b(?:not|no|never|only|may|can|cannot|neither|(?:dis)?allowed|permitted|admitted|"
-    r"accepted|excluded|refused|rejected|(?:in)?eligible|prohibited|forbidden|banned|"
+    r"accepted|excluded|refused|reject(?:s|ed)?|denied|turned\s+away|fails?|bounces?|(?:in)?eligible|prohibited|forbidden|banned|"
     r"barred|limit(?:s|ed)?)\b",
     re.IGNORECASE,
 )

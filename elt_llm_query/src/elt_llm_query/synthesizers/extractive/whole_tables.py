@@ -169,9 +169,10 @@ def keep_unnamed_tables(
         alone = not any(row in taken for row, _, _ in table.parts)
         whole = alone and _needs_no_operation(question, table, passages, telling)
         about = whole and all(match(t, table.stems) for t in telling)
-        # "How heavy is it?" asks for one row of a table that is not of weights.
+        # "How heavy is it?" asks for one row of a table whose rows are not all weights.
         above = f"{table.section.rpartition(' > ')[2]} {table.reading_of_head}"
-        about = about and is_measured(question, above)
+        rows = [passages[row] for row, _, _ in table.parts if passages[row].cells]
+        about = about and all(is_measured(question, f"{above} {r.text}") for r in rows)
         return about and not _names_some_rows(table, passages, telling)
 
     return [
