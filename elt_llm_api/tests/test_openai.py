@@ -1,5 +1,6 @@
 """OpenAI's own client against a real server."""
 
+import contextlib
 import json
 from concurrent.futures import ThreadPoolExecutor
 
@@ -19,13 +20,29 @@ FEE = "What is the registration fee for each Player?"
 TOKEN = "a-token-of-more-than-16-letters"  # noqa: S105 - of a test
 
 
+CLIENTS = contextlib.ExitStack()
+
+
 def connect(url, key="none"):
-    return openai.OpenAI(base_url=f"{url}/v1", api_key=key, max_retries=0, timeout=LONG)
+    """Return a client that is closed at the end of the test."""
+    client = openai.OpenAI(
+        base_url=f"{url}/v1", api_key=key, max_retries=0, timeout=LONG
+    )
+    return CLIENTS.enter_context(client)
+
+
+@pytest.fixture(autouse=True)
+def _close_clients():
+    """A client that is only collected leaves its sockets open, for any later test."""
+    yield
+    CLIENTS.close()
 
 
 @pytest.fixture(scope="module")
 def programs(server):
-    with connect(server) as client:
+    with openai.OpenAI(
+        base_url=f"{server}/v1", api_key="none", max_retries=0, timeout=LONG
+    ) as client:
         yield client
 
 

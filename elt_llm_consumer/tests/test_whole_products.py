@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 from elt_llm_consumer import (
-    catalog,
     catalog_files,
+    cataloguer,
     coverage,
     glossary,
     product_commands,
@@ -62,7 +62,7 @@ def test_a_row_that_breaks_the_schema_is_left_out_and_told(
 
 def spoil(monkeypatch, name):
     """Have one row of a product break its schema."""
-    module = {"glossary": glossary, "catalog": catalog, "coverage": coverage}[name]
+    module = {"glossary": glossary, "catalog": cataloguer, "coverage": coverage}[name]
     checked = module.check_schema
 
     def refuse(content, schema, pointer=""):
