@@ -21,7 +21,7 @@ from elt_llm_ingest.readers.enterprise import inventory
 from elt_llm_ingest.readers.text_builder import TextBuilder, with_sections
 from elt_llm_ingest.readers.workbook import Rows, Sheet, read_sheets
 
-PARSER = f"calamine {version('python-calamine')}, layer 3"
+PARSER = f"calamine {version('python-calamine')}, layer 4"
 MAX_MERGED = 100_000  # cells under one merged cell
 _YEAR = re.compile(r"(?:1[89]|20)\d\d")
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

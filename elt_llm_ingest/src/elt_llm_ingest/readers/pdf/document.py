@@ -61,7 +61,7 @@ def describe_damage(data: bytes | mmap) -> tuple[str, ...]:
     return () if sound else (WARNING,)
 
 
-PARSER = f"liteparse {liteparse_version}, layer 12"
+PARSER = f"liteparse {liteparse_version}, layer 13"
 FEW_PAGES = 3  # a short document may say little on its pages
 
 
