@@ -131,7 +131,7 @@ def test_what_was_imported_is_set_aside_from_the_collector(own_collector):
 def test_scans_of_new_objects_are_short_while_it_serves(own_collector):
     gc.set_threshold(20_000, 20, 20)  # as the command line does
     with serve.keep_answering():
-        assert gc.get_threshold() == (700, 10, 50)
+        assert gc.get_threshold() == (700, 10, 200)
     assert gc.get_threshold() == (20_000, 20, 20)
 
 

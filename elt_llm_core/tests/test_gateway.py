@@ -1,6 +1,7 @@
 """Retries, the breaker and the queue, against a server of our own on loopback."""
 
 import asyncio
+import gc
 import json
 import subprocess
 import sys
@@ -124,6 +125,22 @@ def test_a_stream_that_broke_off_is_not_begun_again(server, way):
     with pytest.raises(BrokenAnswerError):
         way(models(server).llm)
     assert asked(server) == 1
+
+
+@ways
+def test_a_call_leaves_no_cycle_to_the_garbage_collector(server, way):
+    llm = models(server).llm
+    way(llm)  # imports and opens what the first call needs
+    gc.collect()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        way(llm)
+        gc.collect()
+        left = {type(one).__name__ for one in gc.garbage}
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+    assert not left & {"Response", "BoundedStream", "Retrying", "AsyncRetrying"}
 
 
 def test_vectors_are_asked_for_again(server):

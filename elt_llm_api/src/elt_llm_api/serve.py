@@ -25,10 +25,10 @@ UNENCRYPTED = (
 SWITCH_SECONDS = 0.0005
 # Python's own intervals between scans of new objects. The command line sets longer ones
 # for products; with these, a scan of the middle generation in fifty conversations took
-# 240 to 350 ms, and collected 90,000 to 150,000 objects. Full collections are five
+# 240 to 350 ms, and collected 90,000 to 150,000 objects. Full collections are twenty
 # times rarer than Python's: each scans the 24,000 objects of fifty turns at work, 20 to
-# 60 ms with all threads stopped, however little it collects.
-SCANS = (700, 10, 50)
+# 60 ms with all threads stopped, and a turn leaves it about 20 objects to collect.
+SCANS = (700, 10, 200)
 OLDEST = 2  # the generation of objects that outlived two collections
 
 

@@ -103,6 +103,9 @@ class Meter:
         return chunk
 
 
+_CLOSED = httpx.ByteStream(b"")
+
+
 class BoundedStream(httpx.SyncByteStream):
     """A body that is counted while it is read."""
 
@@ -117,8 +120,13 @@ class BoundedStream(httpx.SyncByteStream):
 
     @override
     def close(self) -> None:
-        """Close the connection."""
-        self._inner.close()
+        """Close the connection.
+
+        httpx's stream refers to the response that has this one. Without it the response
+        is freed at once, and not by the garbage collector.
+        """
+        inner, self._inner = self._inner, _CLOSED
+        inner.close()
 
 
 class AsyncBoundedStream(httpx.AsyncByteStream):
@@ -135,8 +143,9 @@ class AsyncBoundedStream(httpx.AsyncByteStream):
 
     @override
     async def aclose(self) -> None:
-        """Close the connection."""
-        await self._inner.aclose()
+        """Close the connection, and free the response as `BoundedStream.close` does."""
+        inner, self._inner = self._inner, _CLOSED
+        await inner.aclose()
 
 
 class Silences:

@@ -34,6 +34,7 @@ PASSING = (
     ModelUnavailableError,
     RunnerDiedError,
 )
+_IS_PASSING = retry_if_exception_type(PASSING)
 RUNNER_SECONDS = 2.0  # Ollama restarts the runner with the next call
 RUNNER_TRIES = 2  # a second crash is caused by the model or the window
 
@@ -45,12 +46,20 @@ def call_again(settings: GatewaySection, once: Callable[[], T]) -> T:
         ModelError: The error of the last attempt.
         AbandonedError: If the answer is no longer needed.
     """
-    return Retrying(**_policy(settings), sleep=_pause)(once)
+    retrying = Retrying(**_policy(settings), sleep=_pause)
+    try:
+        return retrying(once)
+    finally:
+        retrying.iter_state.reset()  # its actions refer to it: a cycle for each call
 
 
 async def acall_again(settings: GatewaySection, once: Callable[[], Awaitable[T]]) -> T:
     """Like `call_again`."""
-    return await AsyncRetrying(**_policy(settings), sleep=_apause)(once)
+    retrying = AsyncRetrying(**_policy(settings), sleep=_apause)
+    try:
+        return await retrying(once)
+    finally:
+        retrying.iter_state.reset()
 
 
 def _policy(settings: GatewaySection) -> dict[str, Any]:
@@ -74,7 +83,7 @@ def _policy(settings: GatewaySection) -> dict[str, Any]:
         return state.attempt_number >= tries or not soon
 
     return {
-        "retry": retry_if_exception_type(PASSING),
+        "retry": _IS_PASSING,
         "wait": wait,
         "stop": stop,
         "reraise": True,
