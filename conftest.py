@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import asyncio
+import gc
 
 import pytest
 from hypothesis import settings
@@ -8,6 +9,14 @@ from hypothesis import settings
 # A deadline fails whichever example runs while the machine is busy.
 settings.register_profile("no_deadline", deadline=None)
 settings.load_profile("no_deadline")
+
+gc.disable()  # a quarter of the collection is the collector's scans of what stays
+
+
+def pytest_collection_finish() -> None:
+    """Set what was imported and collected aside from the garbage collector."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)
