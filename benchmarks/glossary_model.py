@@ -35,7 +35,8 @@ from elt_llm_core.identifiers import digest
 from elt_llm_core.models.factory import build_models
 from elt_llm_core.store import Store
 from evaluation.glossary_gold import judge, read_gold
-from glossary_scorer import GOLD, HEAD, fit, read_sets
+from glossary_scorer import HEAD, fit
+from glossary_sets import GOLD, read_sets
 
 
 class Answers:

@@ -13,7 +13,7 @@ architect would write them, `*-a` and `*-b` with names of the handbook, each des
 in its sense in one of the two and in another sense in the other (`*-spellings-*` in
 spellings such as "CrewList"); `catalog_fields` are models with the handbook's own
 names. Pairs of a handbook whose licence allows no more than to measure with it
-(`MEASURED_ONLY` of `glossary_scorer.py`) are judged like the others, but no weight is
+(`MEASURED_ONLY` of `glossary_sets.py`) are judged like the others, but no weight is
 fitted on them.
 
 Prints precision and recall of "same" by weights that have not seen the pair of handbook
@@ -51,7 +51,8 @@ from elt_llm_consumer.linking.mapping_features import (
 )
 from elt_llm_consumer.linking.term_mapper import SAME, to_mapping_scorer
 from elt_llm_core.config.domain_packs import find_pack, known_packs
-from glossary_scorer import GOLD, fit_rows, may_ship
+from glossary_scorer import fit_rows
+from glossary_sets import GOLD, may_ship
 
 LABELS = Path(__file__).with_name("mapping_labels.tsv")
 MODELS = Path(__file__).with_name("mapping_models")

@@ -13,7 +13,8 @@ from elt_llm_core.document import Block, BlockKind
 from elt_llm_core.jobs import JOBS
 from evaluation.definitions import definition_figures
 from evaluation.deft import average_scores, predict_held_out, read_sentences
-from glossary_scorer import Part, Set, fit, may_ship, to_written
+from glossary_scorer import fit
+from glossary_sets import Part, Set, may_ship, to_written
 from written_documents import read_documents
 
 SAID = [
