@@ -18,6 +18,7 @@ from elt_llm_core.document import BlockKind, ParsedDocument
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.limits import Limits
 from elt_llm_ingest.readers.detection import decode_text
+from elt_llm_ingest.readers.front_matter import split_front_matter
 from elt_llm_ingest.readers.raised_text import REMOVED, without_marks, write_raised
 from elt_llm_ingest.readers.text_builder import TextBuilder, title_of, with_sections
 
@@ -119,11 +120,7 @@ def _reference(state: StateBlock, first: int, last: int, silent: bool) -> bool:
     return bool(_TARGET.match(line)) and reference(state, first, last, silent)
 
 
-PARSER = f"markdown-it-py {version('markdown-it-py')}, layer 2"
-FRONT_MATTER = re.compile(
-    r"\A---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL
-)
-TITLE = re.compile(r"^title:\s*[\"']?(.+?)[\"']?\s*$", re.MULTILINE)
+PARSER = f"markdown-it-py {version('markdown-it-py')}, layer 3"
 COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 MAX_CAPTION = 200  # characters; a longer paragraph above a table is text
 
@@ -131,7 +128,7 @@ MAX_CAPTION = 200  # characters; a longer paragraph above a table is text
 def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # noqa: ARG001
     """The document of a Markdown file. Raises LoadError if there is no text."""
     source, warnings = decode_text(path, data)
-    body, declared = _without_front_matter(source)
+    body, declared, attributes = split_front_matter(source)
     body = COMMENT.sub("", body)
     builder = TextBuilder()
     env: dict[str, Any] = {}
@@ -150,16 +147,9 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
             blocks=blocks,
             parser=PARSER,
             warnings=warnings,
+            attributes=attributes,
         )
     ]
-
-
-def _without_front_matter(source: str) -> tuple[str, str]:
-    front_matter = FRONT_MATTER.match(source)
-    if not front_matter:
-        return source, ""
-    title = TITLE.search(front_matter.group(1))
-    return source[front_matter.end() :], title.group(1) if title else ""
 
 
 class _Blocks:

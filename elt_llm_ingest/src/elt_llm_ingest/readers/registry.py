@@ -37,7 +37,7 @@ VERSIONS = dict.fromkeys(MODULES, "1") | {
     "leanix_drawio": "4",
     "leanix_inventory": "5",
     "mail": "6",
-    "markdown": "3",
+    "markdown": "4",
     "spreadsheet": "4",
     "text": "2",
     "office": "5",
