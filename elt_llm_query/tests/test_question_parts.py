@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from elt_llm_core.config.sections import RagConfig
-from elt_llm_core.results import QueryResult, Status
+from elt_llm_core.errors import ModelUnavailableError
+from elt_llm_core.results import DegradationKind, QueryResult, Status
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import ScriptedLLM
 from elt_llm_query import Library, query_collections
@@ -74,3 +75,19 @@ def test_a_model_answers_the_whole_question_in_one_call(library: Library) -> Non
     given = {"store": library.store, "models": without}
     result = query_collections(["texts"], BOTH, config=config, **given)
     assert "590" in result.answer
+
+
+def test_the_parts_are_answered_if_the_model_fails(library: Library) -> None:
+    query = {"synthesizer_strategy": "compact"}
+    config = RagConfig.model_validate({"query": query})
+    models = Models(
+        library.models.embedder,
+        ScriptedLLM([ModelUnavailableError("http://localhost:1", "refused")]),
+    )
+    result = query_collections(
+        ["texts"], BOTH, store=library.store, config=config, models=models
+    )
+    assert "720" in result.answer
+    assert "590" in result.answer
+    kinds = {one.kind for one in result.degradations}
+    assert DegradationKind.GENERATION_UNAVAILABLE in kinds

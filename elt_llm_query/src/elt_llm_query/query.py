@@ -12,7 +12,12 @@ from typing import Any
 from llama_index.core.schema import NodeWithScore
 
 from elt_llm_core.config.loader import RagConfig
-from elt_llm_core.results import QueryResult, SearchResult
+from elt_llm_core.results import (
+    Degradation,
+    DegradationKind,
+    QueryResult,
+    SearchResult,
+)
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_query.analysis.message_form import split_parts
@@ -26,8 +31,9 @@ from elt_llm_query.caching.semantic_cache import SemanticCache
 from elt_llm_query.conversation.parts import answer_parts
 from elt_llm_query.engine import assemble
 from elt_llm_query.grounding.labels import LabelSources
+from elt_llm_query.grounding.nearest import REFUSED
 from elt_llm_query.grounding.sources import to_sources
-from elt_llm_query.plan import SearchPlan, search_settings
+from elt_llm_query.plan import SearchPlan, quoting_settings, search_settings
 from elt_llm_query.request import open_request
 from elt_llm_query.source_search import SourceSearch
 from elt_llm_query.stages import strategies_of, writes_answers
@@ -76,8 +82,9 @@ def query_collections(  # noqa: PLR0913 - what may be said of a question
 ) -> QueryResult:
     """Answer `question` from all of the named collections together.
 
-    Without a language model each part of a question ("How long is the notice period
-    and who approves leave?") is answered or refused by itself.
+    Without a language model, or if it cannot be reached, each part of a question ("How
+    long is the notice period and who approves leave?") is answered or refused by
+    itself.
 
     Args:
         names: The collections.
@@ -106,19 +113,36 @@ def query_collections(  # noqa: PLR0913 - what may be said of a question
         answer_question,
         names,
         store=store,
-        config=config,
         models=models,
         where=where,
         cache=cache,
         named=named,
     )
     parts = split_parts(question)
-    if len(parts) == 1 or writes_answers(config, models):
-        return ask(question)
+    if len(parts) == 1:
+        return ask(question, config=config)
     with question_limits(config, store) as account:
-        result = answer_parts(question, parts, ask, store, config)
+        notes: tuple[Degradation, ...] = ()
+        if writes_answers(config, models):
+            result = ask(question, config=config)
+            if not _is_refused_without_model(result):
+                return result
+            notes, config = result.degradations, quoting_settings(config)
+        each = partial(ask, config=config)
+        result = answer_parts(question, parts, each, store, config)
     trace = result.trace.model_copy(update={"models": account.used})
-    return result.model_copy(update={"trace": trace})
+    degradations = tuple(dict.fromkeys([*notes, *result.degradations]))
+    return result.model_copy(update={"trace": trace, "degradations": degradations})
+
+
+def _is_refused_without_model(result: QueryResult) -> bool:
+    """Return whether a question was refused because its model failed.
+
+    The sentences that are looked for instead seldom answer two questions at once.
+    """
+    kinds = {one.kind for one in result.degradations}
+    failed = DegradationKind.GENERATION_UNAVAILABLE in kinds
+    return failed and result.status in REFUSED
 
 
 def search_collections(  # noqa: PLR0913 - what may be said of a search
