@@ -38,7 +38,7 @@ _SPANISH = (
 )
 _FRENCH = (
     r"(?:selon|d['\u2019]après|sur\s+la\s+base\s+d(?:e|es|u))\s+(?:les?\s+|la\s+|l['\u2019])?"
-    r"(?:sources?|documents?|textes?|informations?|contexte|extraits?|passages?)"
+    r"(?:sources?|documents?|textes?|information[s]?|contexte|extraits?|passages?)"
     r"(?:\s+(?:fourni|donné)e?s?|\s+disponibles?)?\s*,"
 )
 _OPENING = re.compile(
