@@ -77,3 +77,29 @@ def test_a_claim_keeps_what_limits_its_source(
         assert check_statement(DraftStatement("", f"{claim} [S1]"), sources).stands
     for claim in false:
         assert not check_statement(DraftStatement("", f"{claim} [S1]"), sources).stands
+
+
+@pytest.mark.parametrize(
+    ("source", "true", "false"),
+    [
+        (
+            "Die Kündigungsfrist beträgt sechs Wochen.",
+            "Die Kündigungsfrist beträgt 6 Wochen.",
+            "Die Kündigungsfrist beträgt 7 Wochen.",
+        ),
+        (
+            "El plazo de preaviso es de 8 semanas.",
+            "El plazo de preaviso es de ocho semanas.",
+            "El plazo de preaviso es de nueve semanas.",
+        ),
+        (
+            "Le prêt dure trois semaines.",
+            "Le prêt dure 3 semaines.",
+            "Le prêt dure 3 jours.",
+        ),
+    ],
+)
+def test_number_words_are_numbers(source: str, true: str, false: str) -> None:
+    sources = [offer("S1", source)]
+    assert check_statement(DraftStatement("", f"{true} [S1]"), sources).stands
+    assert not check_statement(DraftStatement("", f"{false} [S1]"), sources).stands

@@ -1,9 +1,10 @@
-"""Words of other languages that reverse or limit a statement: "nicht", "nur", "sans".
+"""Words of other languages that negate, limit or count: "nicht", "nur", "sechs".
 
-They have the classes of `lexicon.GUARD_CLASSES`, so that a claim may not leave them
-out. Only words that stand alone are listed: a negation that is part of the verb, as in
-Czech, makes another word of it, which a claim may not have anyway. Common words of
-another language are left out ("mai", never in Italian, is May in German).
+Those that negate or limit have the classes of `lexicon.GUARD_CLASSES`, so that a claim
+may not leave them out. Only words that stand alone are listed: a negation that is part
+of the verb, as in Czech, makes another word of it, which a claim may not have anyway.
+Common words of another language are left out ("mai", never in Italian, is May in
+German).
 """
 
 from elt_llm_query.analysis.normalise import normal_text
@@ -48,6 +49,22 @@ _MINIMUM = "mindestens wenigstens mínimo minimo minstens"
 _MAXIMUM = "höchstens máximo massimo hoogstens"
 
 
+# 2 to 12; left out are words of English, and those for "one", which are articles too.
+_NUMBERS = (
+    ("2", "zwei deux twee dois"),
+    ("3", "drei tres trois drie três"),
+    ("4", "vier cuatro quatre quattro quatro"),
+    ("5", "fünf cinco cinq cinque vijf"),
+    ("6", "sechs seis zes"),
+    ("7", "sieben siete sette zeven sete"),
+    ("8", "acht ocho huit oito"),
+    ("9", "neun nueve neuf nove negen"),
+    ("10", "zehn diez dix dieci tien dez"),
+    ("11", "elf onze undici"),
+    ("12", "zwölf doce douze dodici twaalf"),
+)
+
+
 def _words(text: str) -> tuple[str, ...]:
     return tuple(normal_text(text).split())
 
@@ -65,3 +82,6 @@ FOREIGN_GUARDS = {
     "maximum": _words(_MAXIMUM),
 }
 FOREIGN_NEGATIONS = frozenset(FOREIGN_GUARDS["not"])
+FOREIGN_NUMBERS = {
+    word: number for number, several in _NUMBERS for word in _words(several)
+}

@@ -12,7 +12,7 @@ from functools import cache, cached_property, lru_cache
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from elt_llm_query.analysis.foreign_guards import FOREIGN_GUARDS
+from elt_llm_query.analysis.foreign_guards import FOREIGN_GUARDS, FOREIGN_NUMBERS
 from elt_llm_query.analysis.lexicon import (
     EXEMPT,
     GUARD_CLASSES,
@@ -317,6 +317,8 @@ def _classify(word: str, names: frozenset[str]) -> tuple[str, WordRole]:
     """Return the key and role of a lower-case word; no key for a stop word."""
     if word in NUMBER_WORDS or word[-1].isdigit():
         return plain_number(word), WordRole.NUMBER
+    if word in FOREIGN_NUMBERS:
+        return FOREIGN_NUMBERS[word], WordRole.NUMBER
     if word in _CLASS_OF:
         return _CLASS_OF[word], WordRole.GUARD
     if word in _CONNECTIVES or (word in STOP_WORDS and word not in _TELLING):
