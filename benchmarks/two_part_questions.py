@@ -6,7 +6,7 @@ ROOT has both drug monographs of the evaluation data in the collection. A line o
 two_part_questions.tsv has two parts and words of the passage of each; a part without
 such words is not answered by the documents. Each question is asked three ways: its
 parts by themselves (`given`), both as one message of a conversation, and both as one
-question without a conversation, which is searched as a whole.
+question without a conversation (`whole`), which counts as answered if both parts are.
 """
 
 import argparse

@@ -52,6 +52,14 @@ def test_removing_a_label_leaves_no_hole():
     assert remove_labels("Both [S1][S2] say so [S2].", ["S2"]) == "Both [S1] say so."
 
 
+@pytest.mark.parametrize("joined", ["[S1], [S2]", "[S1]; [S2]", "[S1] and [S2]"])
+@pytest.mark.parametrize(("gone", "left"), [("S1", "[S2]"), ("S2", "[S1]")])
+def test_removing_a_label_leaves_no_joint(joined, gone, left):
+    assert remove_labels(f"20 cents {joined}.", [gone]) == f"20 cents {left}."
+    assert remove_labels(f"20 cents ({joined}).", [gone]) == f"20 cents ({left})."
+    assert remove_labels(f"20 cents {joined}.", ["S1", "S2"]) == "20 cents."
+
+
 def node(text, **fields):
     place = {"document": "Rules", "section": "Loans > Fees", "page": 3, **fields}
     return provenance.write(

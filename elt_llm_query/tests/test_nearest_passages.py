@@ -52,6 +52,14 @@ def test_a_label_is_quoted_with_its_list_and_the_heading_is_not():
     assert quoted.quote.startswith("Boats that may not moor\n\n- rafts\n\n- pontoons")
 
 
+def test_the_headings_above_a_section_are_no_passage():
+    text = f"Harbour handbook\n\n2 Traffic\n\n2.1 Anchors\n\n{ANCHOR}"
+    path = "Harbour handbook > 2 Traffic > 2.1 Anchors"
+    source = in_section(offer("S1", text), path)
+    (quoted,) = nearest("Where does the harbour handbook name a skipper?", source)
+    assert quoted.quote == ANCHOR
+
+
 def test_the_next_paragraph_is_left_out():
     source = offer("S1", f"{ANCHOR}\n\nSails are dried on Mondays.")
     (quoted,) = nearest("May I anchor in the fairway?", source)

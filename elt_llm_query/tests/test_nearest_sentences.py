@@ -43,6 +43,16 @@ def test_a_heading_is_left_out_and_a_row_is_whole():
     assert quotes("Säumnis", OPENING, ROW) == [("S3", "Säumnis")]
 
 
+def test_a_short_sentence_is_no_heading():
+    text = (
+        "Hausordnung\n\nDie Frist beträgt sechs Wochen. Hunde sind im Garten erlaubt."
+    )
+    rules = Passage("S1", "a", text, language="de")
+    assert quotes("Wie lang ist die Frist?", rules) == [("S1", "Die")]
+    assert quotes("Sind Hunde erlaubt?", rules) == [("S1", "Hunde")]
+    assert quotes("Was sagt die Hausordnung?", rules) == []
+
+
 def test_without_a_word_of_the_question_there_is_none():
     assert quotes("What does a late book cost?", OPENING) == []
 

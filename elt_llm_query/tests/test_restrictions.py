@@ -8,6 +8,7 @@ from elt_llm_query.synthesizers.extractive.ranking import ScoredCandidate
 from elt_llm_query.synthesizers.extractive.restrictions import (
     is_restricted,
     prefer_unrestricted,
+    tells_of_another,
 )
 
 ASKED = "Must a harbour appoint a warden?"
@@ -72,3 +73,33 @@ def test_a_kind_at_the_beginning_restricts_a_sentence(question, text, restricted
     passages = [Passage("S1", "a", text)]
     candidate = Candidate(0, 0, len(text), 1.0, 0.5)
     assert is_restricted(analyse(question), candidate, passages) is restricted
+
+
+LATE = "The fine for a late book is 20 cents a day."
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "section", "other"),
+    [
+        ("What is the fine for dogs?", LATE, "Loans", True),
+        ("How high is the fine for eating in the library?", LATE, "Loans", True),
+        ("What is the fine for overdue books?", LATE, "Loans", False),
+        ("What is the fine for dogs?", LATE, "Dogs and books", False),
+        ("What is the fine for dogs?", "Dogs: the fine is 20 cents.", "Fines", False),
+        ("What is the fine for dogs?", "The fine is 20 cents a day.", "Fines", False),
+        ("What is the fine?", LATE, "Loans", False),
+        ("Who pays the fine for dogs that are late?", LATE, "Loans", False),
+        ("What is the fee for members?", "The fee for all is 5 euros.", "", False),
+        ("What is the fee for members?", "The fee for 2024 is 5 euros.", "", False),
+        (
+            "What is the period for appeals?",
+            "The period for filing is a week.",
+            "",
+            True,
+        ),
+    ],
+)
+def test_a_sentence_about_the_same_of_another_thing(question, text, section, other):
+    passages = [Passage("S1", "a", text, section=section)]
+    candidate = Candidate(0, 0, len(text), 1.0, 0.5)
+    assert tells_of_another(analyse(question), candidate, passages) is other

@@ -307,6 +307,9 @@ def test_the_things_that_a_question_names(question: str, named: set[str]) -> Non
         ("Is oak heavy, and does it split?", ("Is oak heavy?", "Does it split?")),
         ("Who signs, and are fees due?", ("Who signs, and are fees due?",)),
         ("Is oak cut and is not larch?", ("Is oak cut and is not larch?",)),
+        ("Tell me the fee and who pays.", ("Tell me the fee?", "Who pays?")),
+        ("When and where is it held?", ("When is it held?", "Where is it held?")),
+        ("Where and how many are kept?", ("Where and how many are kept?",)),
     ],
 )
 def test_the_parts_of_a_message(question: str, parts: tuple[str, ...]) -> None:

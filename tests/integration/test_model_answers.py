@@ -14,8 +14,9 @@ from elt_llm_core.jobs import silent
 from elt_llm_core.results import Status, Support
 from elt_llm_core.store import Store
 from elt_llm_core.testing import ScriptedLLM
+from elt_llm_query.answering import AnswerWriter
 from elt_llm_query.model_answer import ModelAnswer
-from elt_llm_query.query import _AnswerWriter, query_collections
+from elt_llm_query.query import query_collections
 
 PACK = Path(elt_llm_consumer.__file__).parent / "packs" / "kite-regatta"
 HOLDS = "Which domain holds the entity Gust Ceiling?"
@@ -185,7 +186,7 @@ def test_tables_are_asked_without_a_language_model(ask):
 
 
 def test_where_the_model_fails_too_all_is_searched(ask, monkeypatch):
-    monkeypatch.setattr(_AnswerWriter, "_answer_from_model", lambda *_, **__: None)
+    monkeypatch.setattr(AnswerWriter, "_answer_from_model", lambda *_, **__: None)
     result = ask("How many domains are there?", ("list", "model"))
     assert {source.kind for source in result.sources} - {"table_row"}
 

@@ -220,6 +220,17 @@ def search_settings(config: RagConfig, k: int | None) -> RagConfig:
     return config.model_copy(update={"query": query.model_copy(update=changes)})
 
 
+def quoting_settings(config: RagConfig) -> RagConfig:
+    """Return the settings with sentences of the documents as answers.
+
+    Args:
+        config: The settings of a question whose language model failed.
+    """
+    changes = {"synthesizer_strategy": "extractive", "synthesizer_options": {}}
+    query = config.query.model_copy(update=changes)
+    return config.model_copy(update={"query": query})
+
+
 def table_settings(config: RagConfig) -> RagConfig:
     """Return the settings to ask the tables alone, without a language model.
 

@@ -24,6 +24,7 @@ from elt_llm_query.grounding.judges import JUDGES, ClaimJudge
 from elt_llm_query.retrieval.fusion import FUSIONS, Fusion
 from elt_llm_query.retrieval.query_transform import SearchTransform
 from elt_llm_query.sufficiency.gap_rounds import SUFFICIENCY, SufficiencyStep
+from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveOptions
 from elt_llm_query.trace import TraceLog
 
 T = TypeVar("T")
@@ -47,6 +48,7 @@ __all__ = [
     "build_or_leave_out",
     "check_installed",
     "strategies_of",
+    "writes_answers",
 ]
 
 # Errors that skip a stage; any other ConfigError refuses the question.
@@ -232,6 +234,26 @@ def build_or_leave_out(
     kind = DegradationKind.STAGE_LEFT_OUT
     log.degrade(Degradation(kind=kind, detail=f"{instead}: {missing}"))
     return None
+
+
+def writes_answers(config: RagConfig, models: Models) -> bool:
+    """Return whether a language model writes the answers, or an installed part does.
+
+    Args:
+        config: The settings; the section `query` applies.
+        models: The models of the run.
+
+    Returns:
+        False if answers are sentences of the documents: by choice, or because the model
+        or the package of the configured synthesizer is missing.
+
+    Raises:
+        ConfigError: If the synthesizer or its options are wrong.
+    """
+    chosen = strategies_of(config).synthesizer
+    if isinstance(chosen, ExtractiveOptions):
+        return False
+    return build_or_leave_out(chosen, models, TraceLog()) is not None
 
 
 def check_installed(config: RagConfig) -> None:

@@ -43,6 +43,12 @@ _NEXT_POLAR = re.compile(
     rf"[\s,;]+and\s+(?:also\s+)?(?=(?:{AUX})\s+(?!not\b)\w+\s+\w)", re.IGNORECASE
 )
 _POLAR = re.compile(rf"^\W*(?:{AUX})\b", re.IGNORECASE)
+# "When and where does the committee meet?" asks two things of one clause.
+_TWO_WORDS = re.compile(
+    r"^\W*(when|where|why|how)\s+and\s+(when|where|why|how)\s+"
+    rf"(?P<rest>(?:{AUX})\b(?!.*\s(?:and|;)\s+(?:what|how|when|where|who|which|why)\b).+)$",
+    re.IGNORECASE,
+)
 # "No, I meant the fee.", "Sorry, the fee.", "I meant the fee.", "No, not A but B".
 _CORRECTION = re.compile(
     r"^\W*(?:(?:(?:no|sorry|oh|actually|wait|pardon)\b[\s]*[,.;:!\u2013-]\s*)+"
@@ -148,6 +154,8 @@ def split_parts(question: str) -> tuple[str, ...]:
     Returns:
         Its parts, each as a question; the question itself if it has one part.
     """
+    if both := _TWO_WORDS.match(question):
+        return tuple(f"{word.capitalize()} {both['rest']}" for word in both.group(1, 2))
     joints = list(_NEXT_PART.finditer(question))
     if _POLAR.match(question):
         joints += _NEXT_POLAR.finditer(question)
@@ -157,6 +165,6 @@ def split_parts(question: str) -> tuple[str, ...]:
         return (question,)
     edges = zip([0, *cuts], [*cuts, len(question)], strict=True)
     parts = [
-        _AND_WORD.sub("", question[start:end]).strip(" ,;?") for start, end in edges
+        _AND_WORD.sub("", question[start:end]).strip(" ,;?.!") for start, end in edges
     ]
     return tuple(f"{part[:1].upper()}{part[1:]}?" for part in parts)

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from itertools import zip_longest
 
+from elt_llm_query.analysis.foreign_guards import FOREIGN_NEGATIONS
 from elt_llm_query.analysis.lexicon import GUARDED, NUMBER_WORDS
 from elt_llm_query.analysis.normalise import normal_text
 
@@ -64,7 +65,7 @@ _NEGATIVE = frozenset(w for w in GUARDED if w in {"not", "no", "never", "none", 
 _NEGATIVE |= frozenset(w for w in GUARDED if w.endswith("n't") or w == "cannot")
 
 
-_NEGATIVE |= {"neither", "without", "unless", "except"}
+_NEGATIVE |= {"neither", "without", "unless", "except"} | FOREIGN_NEGATIONS
 
 
 def plain_number(token: str) -> str:

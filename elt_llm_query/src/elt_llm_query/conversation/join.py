@@ -17,6 +17,7 @@ from elt_llm_query.grounding.statements import LABEL
 
 L = TypeVar("L", Source, Citation)
 GAP = "\n\n"  # between the answers of two parts
+_REFUSED = frozenset({Status.INSUFFICIENT, Status.VALIDATION_FAILED, Status.NO_SOURCES})
 
 
 def join_results(results: Sequence[QueryResult]) -> QueryResult:
@@ -27,13 +28,14 @@ def join_results(results: Sequence[QueryResult]) -> QueryResult:
 
     Returns:
         One result: labels of later parts are renumbered, so that each resolves to a
-        source of its own part. It is `partial` if a part was not answered.
+        source of its own part. It is `partial` if a part was not answered, and a
+        refusal begins with the question that it refuses.
     """
     if len(results) == 1:
         return results[0]
     moved = []
     used = 0
-    for result in results:
+    for result in map(_name_refused, results):
         moved.append(_shift(result, used))
         used += len(result.sources)
     first = moved[0]
@@ -65,6 +67,26 @@ def join_results(results: Sequence[QueryResult]) -> QueryResult:
         ),
         trace=trace,
     )
+
+
+def _name_refused(result: QueryResult) -> QueryResult:
+    """Return a refusal with its question before it; any other result unchanged.
+
+    "No passage answers this" below another answer does not say what "this" is.
+    """
+    if result.status not in _REFUSED or result.reply or not result.statements:
+        return result
+    lead = f"{result.question} "
+    first, *rest = result.statements
+    named = first.model_copy(
+        update={"text": lead + first.text, "end": first.end + len(lead)}
+    )
+    later = (
+        s.model_copy(update={"start": s.start + len(lead), "end": s.end + len(lead)})
+        for s in rest
+    )
+    update = {"answer": lead + result.answer, "statements": (named, *later)}
+    return result.model_copy(update=update)
 
 
 def _status(parts: Sequence[Status]) -> Status:

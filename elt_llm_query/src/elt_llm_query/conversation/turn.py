@@ -14,6 +14,7 @@ from elt_llm_core.records import Record
 from elt_llm_core.results import QueryResult
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
+from elt_llm_query.answering import answer_question, question_limits
 from elt_llm_query.caching.semantic_cache import SemanticCache
 from elt_llm_query.conversation.exchanges import Exchange, exchanges_of
 from elt_llm_query.conversation.source_numbers import (
@@ -32,7 +33,6 @@ from elt_llm_query.conversation.turn_events import (
 from elt_llm_query.conversation.turn_outcome import Part, TurnOutcome
 from elt_llm_query.conversation.workflow import TurnContext, TurnWorkflow, run_turn
 from elt_llm_query.earlier_passages import EarlierPassages
-from elt_llm_query.query import query_collections, question_limits
 from elt_llm_query.step_events import Watch, report, watched_by
 
 LOCAL = "local"  # the owner if users are not distinguished: the terminal, a program
@@ -172,7 +172,7 @@ class Chat:
         )
 
     def _answer(self, question: str, earlier: EarlierPassages) -> QueryResult:
-        return query_collections(
+        return answer_question(
             self.names,
             question,
             store=self.store,

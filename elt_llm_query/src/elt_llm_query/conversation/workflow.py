@@ -5,7 +5,7 @@ message           a greeting or thanks is answered politely, without the other s
 │ decompose       its parts, if it has several
 │ contextualise   a question that can be understood alone, or what is asked back
 │ clarify         asked back where it may mean several things
-│ answer          each part by `query_collections`, by itself; a refused part again with
+│ answer          each part by `answer_question`, by itself; a refused part again with
 │                 other names of its things, if an alias file has them
 │ check_subject   refused where the passages speak of something else, or where it
 │                 is not certain what answers, after another question

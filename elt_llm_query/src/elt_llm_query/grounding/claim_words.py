@@ -12,6 +12,7 @@ from functools import cache, cached_property, lru_cache
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
+from elt_llm_query.analysis.foreign_guards import FOREIGN_GUARDS, FOREIGN_NUMBERS
 from elt_llm_query.analysis.lexicon import (
     EXEMPT,
     GUARD_CLASSES,
@@ -29,7 +30,12 @@ from elt_llm_query.analysis.stems import stem
 from elt_llm_query.analysis.term_match import ROOT_LENGTH, same_root, synonyms
 from elt_llm_query.grounding.claim_phrases import unify_phrases
 
-_CLASS_OF = {word: name for name, ring in GUARD_CLASSES.items() for word in ring}
+_CLASS_OF = {
+    word: name
+    for classes in (FOREIGN_GUARDS, GUARD_CLASSES)
+    for name, ring in classes.items()
+    for word in ring
+}
 _VERDICT = re.compile(r"^\W*(?:yes|no)\b(?=\W*[,:;.\u2013\u2014-])", re.IGNORECASE)
 _TOKEN = re.compile(
     r"[-+]?\d+(?:[.,:/]\d+)*|[%\u2030\u00b0$\u20ac\u00a3\u00a5<>=\u2264\u2265\u00b1]"
@@ -311,6 +317,8 @@ def _classify(word: str, names: frozenset[str]) -> tuple[str, WordRole]:
     """Return the key and role of a lower-case word; no key for a stop word."""
     if word in NUMBER_WORDS or word[-1].isdigit():
         return plain_number(word), WordRole.NUMBER
+    if word in FOREIGN_NUMBERS:
+        return FOREIGN_NUMBERS[word], WordRole.NUMBER
     if word in _CLASS_OF:
         return _CLASS_OF[word], WordRole.GUARD
     if word in _CONNECTIVES or (word in STOP_WORDS and word not in _TELLING):

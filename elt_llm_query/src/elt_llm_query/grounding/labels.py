@@ -196,9 +196,17 @@ def parse_group(bracket: re.Match[str]) -> list[str] | None:
     return list(dict.fromkeys(labels))
 
 
+# "[S1], [S2]" and "[S1] and [S2]" without one of the labels.
+_JOIN = r"[ \t]*(?:[,;&]|\b(?:and|or|und|y|et)\b)[ \t]*"
+_JOIN_AFTER_HOLE = re.compile(rf"\x00{_JOIN}(?=\x00|\[[SF]\d)")
+_JOIN_BEFORE_HOLE = re.compile(rf"(?<=\]){_JOIN}\x00")
+
+
 def _close_holes(text: str) -> str:
     """Close the gaps that removed labels (NUL) left."""
+    text = _JOIN_BEFORE_HOLE.sub("\x00", _JOIN_AFTER_HOLE.sub("\x00", text))
     text = re.sub(r"[(\[]\s*(?:\x00[\s,;]*)+[)\]]", "\x00", text)
+    text = re.sub(r"(?<=[(\[])(?:\x00[ \t]*)+", "", text)
     text = re.sub(r"(^|\n)[ \t]*(?:\x00[ \t]*)+[.,;:]?[ \t]*", r"\1", text)
     text = re.sub(
         r"[ \t]*(?:\x00[ \t]*)+(?=[.,;:!?)\]]|[\"\u201d\u2019](?!\w)|\n|$)", "", text

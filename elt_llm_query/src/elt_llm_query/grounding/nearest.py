@@ -104,9 +104,11 @@ def quote_nearest(
 def _stretches(where: Offered, rank: int) -> Iterator[_Stretch]:
     text = where.source.text
     parts = () if is_row(where) else sentences(text)
-    heading = bare_heading(where.source.section)
+    # A chunk begins with all headings above it, not only with its own.
+    section = where.source.section
+    headings = {bare_heading(one) for one in (section, *section.split(" > "))}
     for at, part in enumerate(parts):
-        repeats = bare_heading(part.text) == heading
+        repeats = bare_heading(part.text) in headings
         end = _end_of(text, parts, at)
         before = parts[at - 1].text if at else ""
         yield _Stretch(where, rank, part.text, repeats, part.start, end, before)

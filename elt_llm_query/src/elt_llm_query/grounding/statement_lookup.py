@@ -15,6 +15,7 @@ from elt_llm_query.analysis.quantities import negations, numbers
 from elt_llm_query.analysis.stems import words
 from elt_llm_query.grounding.claim_support import may_support, supporting, verdict_on
 from elt_llm_query.grounding.claim_words import content_words
+from elt_llm_query.grounding.opening_phrases import without_opening
 from elt_llm_query.grounding.quote_match import (
     STRENGTH,
     QuoteMatch,
@@ -189,7 +190,7 @@ def _all_hold(matches: Sequence[ClaimMatch]) -> bool:
 
 
 def _parts(statement: DraftStatement) -> list[_Part]:
-    plain, quotes = statement.plain, statement.quotes
+    plain, quotes = without_opening(statement.plain), statement.quotes
     around = plain
     for quote in quotes:
         around = around.replace(quote, " ")

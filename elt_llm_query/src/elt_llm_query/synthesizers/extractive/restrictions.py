@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from elt_llm_query.analysis.lexicon import NUMBER_WORDS, STOP_WORDS
-from elt_llm_query.analysis.noun_phrases import PREP
+from elt_llm_query.analysis.noun_phrases import PREP, telling_stems
 from elt_llm_query.analysis.question import QuestionAnalysis
 from elt_llm_query.analysis.read_sentence import read
 from elt_llm_query.analysis.stems import opens_with_group, stem
@@ -31,6 +31,43 @@ _OPENING = re.compile(
     r"^\W*(?P<kind>[A-Z][a-z]{2,})\s+(?P<noun>[a-z]{3,}s)\s+"
     rf"(?!(?:{PREP}|and|or|the|an?|that|which|who|whose)\b)[a-z]"
 )
+
+# "The fine for dogs", at the end of a question; in a sentence up to the verb.
+_ASKED_FOR = re.compile(
+    r"\b(?P<noun>[a-z]{3,})\s+for\s+(?P<thing>[^?,;:]+)\?*\s*$", re.IGNORECASE
+)
+# "For all", "for each of them", "for 2024" cover the thing, or say when.
+_FOR_ALL = re.compile(
+    r"\s*(?:\d|(?:all|any|every|each|both|everyone|everybody|anyone)\b)", re.IGNORECASE
+)
+_MOST_WORDS = 4  # of the thing; longer ones are conditions that a sentence may reword
+
+
+def tells_of_another(
+    question: QuestionAnalysis, candidate: Candidate, passages: Sequence[Passage]
+) -> bool:
+    """Return whether a sentence tells what is asked, but for another thing.
+
+    "The fine for a late book is 20 cents" has no word of the dogs in "What is the fine
+    for dogs?", nor has its heading.
+
+    Args:
+        question: The question.
+        candidate: The sentence.
+        passages: The sources.
+    """
+    asked = _ASKED_FOR.search(question.text)
+    passage = passages[candidate.passage]
+    if asked is None or passage.whole:
+        return False
+    text = candidate.text_in(passages)
+    other = re.search(rf"\b{asked['noun']}\s+for\b", text, re.IGNORECASE)
+    if other is None or _FOR_ALL.match(text, other.end()):
+        return False
+    thing = telling_stems(asked["thing"])
+    known = read(f"{passage.section}. {text}").stems
+    few = 0 < len(thing) <= _MOST_WORDS
+    return few and not any(match(term, known) for term in thing)
 
 
 def prefer_unrestricted(

@@ -91,6 +91,7 @@ from elt_llm_query.synthesizers.extractive.refusal import refusal
 from elt_llm_query.synthesizers.extractive.restrictions import (
     is_for_some_only,
     prefer_unrestricted,
+    tells_of_another,
 )
 from elt_llm_query.synthesizers.extractive.rival_answers import find_rivals
 from elt_llm_query.synthesizers.extractive.row_keys import is_row_of
@@ -359,6 +360,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
             return QuotedAnswer(refusal(passages, best, reason))
         unsure = is_unsure(chosen[0], self.limits)
         unsure |= is_for_some_only(question, chosen[0].candidate, passages)
+        unsure |= tells_of_another(question, chosen[0].candidate, passages)
         unsure |= only_mentions(question, chosen[0], whole.claims, passages)
         rivals = find_rivals(question, chosen[0], best, passages)
         answer = to_answer(whole, chosen[0].sure, unsure=unsure)
