@@ -221,6 +221,25 @@ def put_referent(question: str, dependence: Dependence, referent: str) -> str:
     return _as_question(f"{before}{referent}{after}")
 
 
+def ends_in_predicate(question: str, noun_phrase: str) -> bool:
+    """Return whether a noun phrase ends with what is asked of its noun.
+
+    "How long is the map kept", "when is the fee due"; a participle is no noun, and one
+    before a noun ("the lost card") is not the last word.
+
+    Args:
+        question: The question that it ends.
+        noun_phrase: Its last words, without an article.
+    """
+    *noun, last = words(noun_phrase.lower())
+    if not noun or not _ASKED_OF.match(question):
+        return False
+    if last in _ADJECTIVES or last in _PARTICIPLES:
+        return True
+    plain = last in _NOUNS_LIKE_PARTICIPLES or last.endswith("eed")
+    return not plain and _PARTICIPLE.fullmatch(last) is not None
+
+
 def _fragment(question: str) -> Dependence:
     text = question.strip()
     return Dependence(Pointer.FRAGMENT, text.rstrip("?!. "), 0, len(question))
@@ -299,7 +318,7 @@ def _find_bare_noun(question: str) -> Dependence:
     for text, shift in ((question, 0), (question[offset:], offset)):
         for pattern in _BARE_NOUN:
             match = pattern.match(text)
-            if match and _has_predicate(text, match):
+            if match and ends_in_predicate(text, match["noun"]):
                 continue
             if match and match["noun"] == match["noun"].lower():
                 start, end = match.span("whole")
@@ -313,21 +332,6 @@ def _find_bare_noun(question: str) -> Dependence:
                     elliptic=not text[:start].strip(),
                 )
     return INDEPENDENT
-
-
-def _has_predicate(question: str, match: re.Match[str]) -> bool:
-    """Return whether a noun phrase ends with what is asked of its noun.
-
-    "How long is the map kept", "when is the fee due"; a participle is no noun, and one
-    before a noun ("the lost card") is not the last word.
-    """
-    *noun, last = words(match["noun"].lower())
-    if not noun or not _ASKED_OF.match(question):
-        return False
-    if last in _ADJECTIVES or last in _PARTICIPLES:
-        return True
-    plain = last in _NOUNS_LIKE_PARTICIPLES or last.endswith("eed")
-    return not plain and _PARTICIPLE.fullmatch(last) is not None
 
 
 def _as_question(text: str) -> str:

@@ -80,6 +80,8 @@ _YES_NO = re.compile(
     r"|has|have|had|am)\b",
     re.IGNORECASE,
 )
+# A sentence that says how heavy a thing is has a weight: it "weighs" or has "kg".
+_HOW_HEAVY = re.compile(r"\bhow\s+heavy\b", re.IGNORECASE)
 _HOW = re.compile(
     r"\bhow\s+(?:many|much|often|old|far|large|big|high|tall|heavy|deep|wide|fast|long"
     r"|soon|quickly)\b|\bwhat\s+(?:percentage|percent|proportion|share)\s+of\b",
@@ -211,7 +213,8 @@ def analyse(text: str, wordings: tuple[str, ...] = ()) -> QuestionAnalysis:
         The analysis, the same object for the same arguments.
     """
     # "How much time" asks for a duration, whose sentence need not say "time".
-    asked = _HOW.sub(" ", _MUCH_TIME.sub(r"\1", text))
+    asked = _HOW_HEAVY.sub("weight", _MUCH_TIME.sub(r"\1", text))
+    asked = _HOW.sub(" ", asked)
     matter = [s for s in question_stems(asked) if s not in _stems_of(_NEGATING)]
     common = _stems_of(COMMON)
     weights = {s: COMMON_WEIGHT if s in common else 1.0 for s in matter}

@@ -67,6 +67,7 @@ _OF_RULES = re.compile(
 _SPELT = "|".join(NUMBER_WORDS)
 _STOPS = "|".join(sorted(STOP_WORDS))
 _UNITS = "|".join(sorted(TIME_UNITS))
+_DAYS = "|".join(sorted(DAYS))
 # "two-factor", "no one", "one of the": number words that are not counts.
 _NO_COUNT = re.compile(
     rf"\b(?:{_SPELT})-(?!(?:{_SPELT}|{_UNITS})\b)[a-z]+"
@@ -75,7 +76,8 @@ _NO_COUNT = re.compile(
 )
 # "every two years", "three times a day": a period alone does not say how often.
 _EVERY = re.compile(
-    rf"\b(?:every|each|per)\s+(?:[\w-]+\s+){{0,3}}?(?:{_UNITS})\b"
+    rf"\b(?:every|each|per)\s+(?:[\w-]+\s+){{0,3}}?(?:{_UNITS}|{_DAYS})\b"
+    rf"|\b(?:{'|'.join(sorted(one for one in DAYS if one.endswith('days')))})\b"
     # "a day", "a calendar year"; "a minimum of two years" is a period
     rf"|\ban?\s+(?:[\w-]+\s+)?(?:{_UNITS})\b"
     rf"|\bintervals?\s+of\s+(?:[\w-]+\s+){{0,5}}?(?:{_UNITS})\b"
