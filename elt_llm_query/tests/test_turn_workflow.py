@@ -287,6 +287,7 @@ def test_a_question_with_its_own_referent_stands_alone(question: str) -> None:
             "What is the fee for a Late Permit?",
             {"the Late Permit", "the fee for a Late Permit"},
         ),
+        ("Where is the fee for a card paid?", {"the card", "the fee for a card"}),
         ("Who may enter?", set()),
         ("Who tests the spare lamp?", {"the spare lamp"}),
         ("Who leads the tenors?", set()),

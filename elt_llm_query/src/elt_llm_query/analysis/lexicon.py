@@ -331,6 +331,7 @@ RINGS = tuple(
         "often frequency frequent frequently every periodically once per",
         "long length duration period",
         "heavy weight weigh kg kilogram kilo gram tonne ton",
+        "hot warm heat temperature celsius fahrenheit",
         "tall height",
         "wide width broad breadth",
         "deep depth",

@@ -51,6 +51,9 @@ _NUMBER = re.compile(
     r"\bhow\s+(?:many|much|often|old|far|large|big|high|tall|heavy|deep|wide|fast)\b"
     r"|\bhow\s+long\b|\bwhat\s+(?:number|percentage|percent|proportion|share|age|amount)\b"
     r"|\bwithin\s+(?:how|what)\b|\b(?:maxim|minim)(?:um|al)\b"
+    # "What is the most I can borrow?"; "the most common cause" is no amount.
+    r"|^\W*what(?:\s+(?:is|was)|['\u2019]s)\s+the\s+(?:most|least)\s+(?:that\s+)?"
+    r"(?:[\w-]+\s+){1,3}?(?:can|could|may|must|should|will)\b"
     # "What does the fee come to?"
     r"|\bwhat\b.*\b(?:do|does|did|will|would|may|can)\b.*\b(?:(?:come|amount|add\s+up)"
     # not "What may increase the cost?"

@@ -6,6 +6,7 @@ English rules that prefer no referent to a wrong one.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from elt_llm_query.analysis.follow_up import (
     Dependence,
@@ -103,6 +104,14 @@ class NamedThing:
         return stems_of(self.text)
 
 
+class _Owned(NamedTuple):
+    """A noun, the thing that it belongs to, and the phrase of both."""
+
+    noun: str
+    thing: str
+    whole: str
+
+
 def names_a_thing(question: str, titles: Sequence[str]) -> bool:
     """Return whether a question contains a name, or words of one of the titles."""
     return bool(_names(question) or _title_runs(question, titles))
@@ -120,17 +129,34 @@ def find_candidates(question: str, titles: Sequence[str]) -> tuple[NamedThing, .
         Each thing once; none if the question names none, or asks which one it is.
     """
     question = without_lead(question)
-    owned = _OF.search(question)
+    owned = _find_owned(question)
     if _NAMES_NOTHING.match(question):
         return () if owned else _done_with(question)
     phrases = [*_names(question), *_title_runs(question, titles)]
-    phrases += [owned["of"]] if owned else _asked_of(question)
+    phrases += [owned.thing] if owned else _asked_of(question)
     candidates = [NamedThing(_bare(p), is_plural(p)) for p in phrases]
     whole = _without_parts([c for c in candidates if c.stems])
     if owned:
-        noun = owned["noun"]
-        whole.append(NamedThing(f"the {owned[0][4:].lstrip()}", is_plural(noun), noun))
+        plural = is_plural(owned.noun)
+        whole.append(NamedThing(owned.whole, plural, owned.noun))
     return tuple(whole)
+
+
+def _find_owned(question: str) -> _Owned | None:
+    """Return "the fee for a locker" of a question, if it has such a phrase.
+
+    "Where is the fee for a locker paid?": the last word is asked of it.
+    """
+    match = _OF.search(question)
+    if match is None:
+        return None
+    thing, whole = match["of"], match[0]
+    if match.end() >= len(question.rstrip(" ?!.")) and ends_in_predicate(
+        question, _ARTICLE.sub("", thing)
+    ):
+        last = len(thing.split()[-1])
+        thing, whole = thing[:-last].rstrip(), whole[:-last].rstrip()
+    return _Owned(match["noun"], thing, f"the {whole[4:].lstrip()}")
 
 
 def _asked_of(question: str) -> list[str]:

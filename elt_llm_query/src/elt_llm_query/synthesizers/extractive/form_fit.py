@@ -92,6 +92,12 @@ _UNCOUNTABLE = re.compile(
     rf"|\b\d[\d.,]*\s?(?:[$\u20ac\u00a3\u00a5%\u00b0]|(?:{_UNITS_OF_NO_COUNT})\b)",
     re.IGNORECASE,
 )
+_HOW_MUCH = re.compile(
+    r"\bhow\s+much\b|\bwhat(?:\s+is|['\u2019]s)\s+the\s+(?:most|least)\b", re.IGNORECASE
+)
+_COUNTED_ONE = re.compile(
+    r"\b(?:only\s+)?one\s+(?P<noun>[^\W\d_]+(?:\s+[^\W\d_]+)?)", re.IGNORECASE
+)
 _SHARE_OF = re.compile(r"\s+of\s+(?:(?:all|the|its|our|their)\s+){0,2}(?P<noun>\w+)")
 _HOW_MANY = re.compile(rf"\bhow\s+many\s+(?!(?:{_UNITS_OF_NO_COUNT})\b)", re.IGNORECASE)
 # "How many rowing boats are there in the yard?"
@@ -187,7 +193,15 @@ def _drop_other_numbers(question: QuestionAnalysis, text: str) -> str:
         text = _TIMES.sub(partial(_drop_time, question), _CLOCK.sub(" ", text))
     if _HOW_MANY.search(question.text):
         text = _UNCOUNTABLE.sub(partial(_drop_amount, question), text)
+    if _HOW_MUCH.search(question.text):
+        text = _COUNTED_ONE.sub(partial(_drop_one, question), text)
     return text
+
+
+def _drop_one(question: QuestionAnalysis, counted: re.Match[str]) -> str:
+    """Return nothing of "one study loan", which is no amount that may be borrowed."""
+    named = {stem(word) for word in counted["noun"].lower().split()}
+    return " " if named & question.weights.keys() else counted[0]
 
 
 def _drop_time(question: QuestionAnalysis, time: re.Match[str]) -> str:
