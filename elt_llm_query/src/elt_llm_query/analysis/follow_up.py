@@ -29,7 +29,15 @@ _LEAD = re.compile(
 _ABOUT = re.compile(
     r"^\W*(?:(?:and|but|so)\b[\s,]*)?(?:what|how)\s+about\b", re.IGNORECASE
 )
-_AND = re.compile(rf"^\W*(?:and|but|or|so)\b[\s,]+(?!.*\b(?:{AUX})\b)", re.IGNORECASE)
+# "And who leads the altos?", "And what happens if it fails?" have their verb.
+_ASKS = (
+    r"(?:who|what|which\s+\w+)\s+[a-z]+(?:s|ed)\s+(?:the|an?|this|my|our|(?-i:[A-Z]))"
+    r"|what\s+happens\s+(?:if|when|after|to|with)\b"
+    r"|what\s+if\s+(?:the|an?|this|my|our|i|we|you|some(?:one|body)|no(?:body|\s+one))\s"
+)
+_AND = re.compile(
+    rf"^\W*(?:and|but|or|so)\b[\s,]+(?!{_ASKS})(?!.*\b(?:{AUX})\b)", re.IGNORECASE
+)
 _NOTHING_ASKED = re.compile(
     r"^\W*(?:(?:and|but|so|then)\s+)?(?:why(?:\s+not)?|when|where|who|which|what|how"
     r"(?:\s+(?:much|many|long|often|soon|far|old|come|so|exactly))?|since\s+when"
