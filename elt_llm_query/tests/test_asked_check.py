@@ -48,6 +48,8 @@ VALID = "The licence of the warden is valid for two years."
         ("Why is the log kept?", "It is kept for three years.", False),
         ("How often is the licence valid?", VALID, False),
         ("How often is it renewed?", "It is renewed every two years.", True),
+        ("How long may it be used?", "The fee is 2 florins.", False),
+        ("How long is it open?", "It is open until 3 May.", True),
         ("What does the licence mean?", VALID, False),
         ("What does licence mean?", "A licence is required of all.", False),
         ("What does licence mean?", "Licence: a permit to fly a kite.", True),

@@ -66,6 +66,8 @@ def test_the_height_of_another_thing_is_not_that_of_the_new_one() -> None:
     assert not tells_dimension_of("How high may a tent be?", "tent", quoted)
     assert tells_dimension_of("How high may a shed be?", "shed", quoted)
     assert tells_dimension_of("How wide may a tent be?", "tent", quoted)
+    quoted = "The main pool was opened in 1926. It is 2 metres deep."
+    assert tells_dimension_of("How deep is the main pool?", "main pool", quoted)
 
 
 def test_the_answer_before_says_the_same_of_two_things() -> None:

@@ -285,9 +285,19 @@ def test_a_question_with_its_own_referent_stands_alone(question: str) -> None:
     [
         (
             "What is the fee for a Late Permit?",
-            {"the Late Permit", "fee of a Late Permit"},
+            {"the Late Permit", "the fee for a Late Permit"},
         ),
+        ("Where is the fee for a card paid?", {"the card", "the fee for a card"}),
         ("Who may enter?", set()),
+        ("Who tests the spare lamp?", {"the spare lamp"}),
+        ("Who leads the tenors?", set()),
+        ("How long is the notice period?", {"the notice period"}),
+        ("How long is the map kept?", {"the map"}),
+        ("How long is the Bachelor's thesis?", {"the Bachelor's thesis"}),
+        (
+            "How many days of shore leave do assistant keepers get?",
+            {"shore leave", "assistant keepers"},
+        ),
         ("When must a reader return a book?", set()),
         ("How does slaked lime harden?", {"slaked lime"}),
         ("May the Pilot board the Tug?", {"Pilot", "Tug"}),

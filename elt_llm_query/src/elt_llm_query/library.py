@@ -322,7 +322,8 @@ class Library:
             UsageError, CollectionNotFoundError, CollectionMismatchError: As `search`.
         """
         chat = self._open_chat(collections, where, limits)
-        return chat.run(message, *exchanges_of(turns)).result
+        exchanges = exchanges_of(turns, self.store, chat.names)
+        return chat.run(message, *exchanges).result
 
     def _open_chat(
         self, collections: Names, where: Where | None, limits: SourceLimits

@@ -9,6 +9,7 @@ from elt_llm_api.openai_api.chat_request import Format
 from elt_llm_api.page_boxes import MAX_BOXES, format_boxes
 from elt_llm_core.cli.terminal import escape_line
 from elt_llm_core.results import Citation, QueryResult, Status
+from elt_llm_query.conversation.caller_turns import NEAREST, SOURCES
 from elt_llm_query.grounding.plain_text import readable_markdown, remove_unseen
 
 ANSWERED = frozenset({Status.ANSWERED, Status.PARTIAL})
@@ -79,11 +80,8 @@ def _gap(between: str, form: Format) -> str:
 def _notes(result: QueryResult, write: Write) -> Iterator[str]:
     """Yield the lists after the answer, line by line."""
     lists: list[tuple[str, list[str]]] = [
-        ("Sources:", _source_lines(result.citations)),
-        (
-            "Nearest passages, which are not an answer:",
-            _source_lines(result.nearest),
-        ),
+        (SOURCES, _source_lines(result.citations)),
+        (NEAREST, _source_lines(result.nearest)),
     ]
     for conflict in result.conflicts:
         head = f"The sources disagree: {escape_line(conflict.reason)}"

@@ -29,7 +29,15 @@ _LEAD = re.compile(
 _ABOUT = re.compile(
     r"^\W*(?:(?:and|but|so)\b[\s,]*)?(?:what|how)\s+about\b", re.IGNORECASE
 )
-_AND = re.compile(rf"^\W*(?:and|but|or|so)\b[\s,]+(?!.*\b(?:{AUX})\b)", re.IGNORECASE)
+# "And who leads the altos?", "And what happens if it fails?" have their verb.
+_ASKS = (
+    r"(?:who|what|which\s+\w+)\s+[a-z]+(?:s|ed)\s+(?:the|an?|this|my|our|(?-i:[A-Z]))"
+    r"|what\s+happens\s+(?:if|when|after|to|with)\b"
+    r"|what\s+if\s+(?:the|an?|this|my|our|i|we|you|some(?:one|body)|no(?:body|\s+one))\s"
+)
+_AND = re.compile(
+    rf"^\W*(?:and|but|or|so)\b[\s,]+(?!{_ASKS})(?!.*\b(?:{AUX})\b)", re.IGNORECASE
+)
 _NOTHING_ASKED = re.compile(
     r"^\W*(?:(?:and|but|so|then)\s+)?(?:why(?:\s+not)?|when|where|who|which|what|how"
     r"(?:\s+(?:much|many|long|often|soon|far|old|come|so|exactly))?|since\s+when"
@@ -221,6 +229,25 @@ def put_referent(question: str, dependence: Dependence, referent: str) -> str:
     return _as_question(f"{before}{referent}{after}")
 
 
+def ends_in_predicate(question: str, noun_phrase: str) -> bool:
+    """Return whether a noun phrase ends with what is asked of its noun.
+
+    "How long is the map kept", "when is the fee due"; a participle is no noun, and one
+    before a noun ("the lost card") is not the last word.
+
+    Args:
+        question: The question that it ends.
+        noun_phrase: Its last words, without an article.
+    """
+    *noun, last = words(noun_phrase.lower())
+    if not noun or not _ASKED_OF.match(question):
+        return False
+    if last in _ADJECTIVES or last in _PARTICIPLES:
+        return True
+    plain = last in _NOUNS_LIKE_PARTICIPLES or last.endswith("eed")
+    return not plain and _PARTICIPLE.fullmatch(last) is not None
+
+
 def _fragment(question: str) -> Dependence:
     text = question.strip()
     return Dependence(Pointer.FRAGMENT, text.rstrip("?!. "), 0, len(question))
@@ -299,7 +326,7 @@ def _find_bare_noun(question: str) -> Dependence:
     for text, shift in ((question, 0), (question[offset:], offset)):
         for pattern in _BARE_NOUN:
             match = pattern.match(text)
-            if match and _has_predicate(text, match):
+            if match and ends_in_predicate(text, match["noun"]):
                 continue
             if match and match["noun"] == match["noun"].lower():
                 start, end = match.span("whole")
@@ -313,21 +340,6 @@ def _find_bare_noun(question: str) -> Dependence:
                     elliptic=not text[:start].strip(),
                 )
     return INDEPENDENT
-
-
-def _has_predicate(question: str, match: re.Match[str]) -> bool:
-    """Return whether a noun phrase ends with what is asked of its noun.
-
-    "How long is the map kept", "when is the fee due"; a participle is no noun, and one
-    before a noun ("the lost card") is not the last word.
-    """
-    *noun, last = words(match["noun"].lower())
-    if not noun or not _ASKED_OF.match(question):
-        return False
-    if last in _ADJECTIVES or last in _PARTICIPLES:
-        return True
-    plain = last in _NOUNS_LIKE_PARTICIPLES or last.endswith("eed")
-    return not plain and _PARTICIPLE.fullmatch(last) is not None
 
 
 def _as_question(text: str) -> str:

@@ -33,7 +33,10 @@ STOPS = (
     rf"|{TIME})\b)"
 )
 NOUNS = rf"(?:{STOPS}{WORD}\s+){{0,3}}?{STOPS}{WORD}"
-_PLURAL = re.compile(r"(?:[^su\W]s|[^\W]ies|people|children|men|women)$", re.IGNORECASE)
+# "Thesis", "basis", "bus" and "access" are singular.
+_PLURAL = re.compile(
+    r"(?:[^siu\W]s|[^\W]ies|people|children|men|women)$", re.IGNORECASE
+)
 
 
 def stems_of(text: str) -> frozenset[str]:

@@ -51,6 +51,9 @@ _NUMBER = re.compile(
     r"\bhow\s+(?:many|much|often|old|far|large|big|high|tall|heavy|deep|wide|fast)\b"
     r"|\bhow\s+long\b|\bwhat\s+(?:number|percentage|percent|proportion|share|age|amount)\b"
     r"|\bwithin\s+(?:how|what)\b|\b(?:maxim|minim)(?:um|al)\b"
+    # "What is the most I can borrow?"; "the most common cause" is no amount.
+    r"|^\W*what(?:\s+(?:is|was)|['\u2019]s)\s+the\s+(?:most|least)\s+(?:that\s+)?"
+    r"(?:[\w-]+\s+){1,3}?(?:can|could|may|must|should|will)\b"
     # "What does the fee come to?"
     r"|\bwhat\b.*\b(?:do|does|did|will|would|may|can)\b.*\b(?:(?:come|amount|add\s+up)"
     # not "What may increase the cost?"
@@ -80,6 +83,8 @@ _YES_NO = re.compile(
     r"|has|have|had|am)\b",
     re.IGNORECASE,
 )
+# A sentence that says how heavy a thing is has a weight: it "weighs" or has "kg".
+_HOW_HEAVY = re.compile(r"\bhow\s+heavy\b", re.IGNORECASE)
 _HOW = re.compile(
     r"\bhow\s+(?:many|much|often|old|far|large|big|high|tall|heavy|deep|wide|fast|long"
     r"|soon|quickly)\b|\bwhat\s+(?:percentage|percent|proportion|share)\s+of\b",
@@ -211,7 +216,8 @@ def analyse(text: str, wordings: tuple[str, ...] = ()) -> QuestionAnalysis:
         The analysis, the same object for the same arguments.
     """
     # "How much time" asks for a duration, whose sentence need not say "time".
-    asked = _HOW.sub(" ", _MUCH_TIME.sub(r"\1", text))
+    asked = _HOW_HEAVY.sub("weight", _MUCH_TIME.sub(r"\1", text))
+    asked = _HOW.sub(" ", asked)
     matter = [s for s in question_stems(asked) if s not in _stems_of(_NEGATING)]
     common = _stems_of(COMMON)
     weights = {s: COMMON_WEIGHT if s in common else 1.0 for s in matter}

@@ -70,6 +70,7 @@ _MEANING = re.compile(r"\b(?:means?|stands?\s+for|refers?\s+to)\W*$", re.IGNOREC
 VAGUE = 0.5
 _SENTENCE = re.compile(r"[.;:|\n]")
 _SENTENCE_END = re.compile(r"[.;|\n](?=\s|$)")
+_GOES_ON = re.compile(r"\W*(?:it|its|they|their)\b", re.IGNORECASE)
 _STRETCH = re.compile(r"[,;:](?=\s)")  # not that of "2,000" or "8:30"
 _HOW = re.compile(r"\bhow\s+(\w+)", re.IGNORECASE)
 # "How long" also asks for a time, "how big" for any dimension.
@@ -82,6 +83,17 @@ _DIMENSIONS = tuple(
         "thick thickness thicker",
         "heavy weight weigh weighs heavier",
     )
+)
+_HOW_LONG = re.compile(r"\bhow\s+long\b", re.IGNORECASE)
+# A time, a date, a length or a word of time; "2 florins" does not say how long.
+_LASTS = re.compile(
+    rf"\b(?:{'|'.join(sorted(TIME_UNITS | DAYS | MONTHS))})\b|\bmay\b"
+    r"|\b(?:until|till|once|terms?|semesters?|seasons?|decades?|centur(?:y|ies)|life"
+    r"|lifetime|permanent(?:ly)?|indefinite(?:ly)?|unlimited|always|forever|long|longer"
+    r"|length|metres?|meters?|kilometres?|miles?|feet|inch(?:es)?|yards?|pages?|words?"
+    r"|characters?)\b"
+    r"|\d\s*(?:[cmk]?m|min|s|h|hrs?|yrs?)\b|\d[:/.]\d|\b\d{4}\b|\d(?:st|nd|rd|th)\b",
+    re.IGNORECASE,
 )
 _SHORT_STRETCH = re.compile(r"[,;:](?=\s)|\s(?:and|but|or)\s")
 _FORMS = frozenset([Form.NUMBER, Form.TIME])
@@ -121,7 +133,8 @@ def tells_asked(question: str, quoted: str) -> bool:
     if asks_for_agent(question):
         return bool(_AGENT.search(quoted)) or _names_actor(question, quoted)
     quoted = _without_rates(question, quoted)
-    if not tells_dimension(question, quoted):
+    no_length = _HOW_LONG.search(question) and not _LASTS.search(quoted)
+    if no_length or not tells_dimension(question, quoted):
         return False
     analysis = analyse(question)
     if _MEANING.search(question.rstrip("?!. ")):
@@ -267,7 +280,7 @@ def tells_dimension_of(question: str, subject: str, quoted: str) -> bool:
     stems = stems_of(subject)
     if ring is None or not stems:
         return True
-    sentences = _SENTENCE_END.split(quoted)
+    sentences = _split_subjects(quoted)
     own = [one for one in sentences if stems <= stems_of(one)]
     has_it = [one for one in sentences if ring & {*words(one.lower())}]
     return not own or not has_it or any(one in has_it for one in own)
@@ -293,8 +306,22 @@ def tells_count_of(question: str, subject: str, quoted: str) -> bool:
     return any(
         _is_limited(stems, sentence)
         or any(_is_counted(stems, part) for part in _STRETCH.split(sentence))
-        for sentence in _SENTENCE_END.split(quoted)
+        for sentence in _split_subjects(quoted)
     )
+
+
+def _split_subjects(quoted: str) -> list[str]:
+    """Return the sentences of a text; "It is 2 metres deep." goes with the one before.
+
+    Its subject is named there.
+    """
+    sentences: list[str] = []
+    for one in _SENTENCE_END.split(quoted):
+        if sentences and _GOES_ON.match(one):
+            sentences[-1] += f", {one.strip()}"
+        else:
+            sentences.append(one)
+    return sentences
 
 
 def _is_counted(stems: Collection[str], stretch: str) -> bool:

@@ -1,5 +1,6 @@
 """Check whether an answer is about the subject of its question."""
 
+import re
 from collections.abc import Sequence
 from functools import partial
 
@@ -10,6 +11,7 @@ from elt_llm_query.analysis.message_form import asks, ends_in_that, may_be_forei
 from elt_llm_query.analysis.noun_phrases import stems_of, telling_stems, telling_words
 from elt_llm_query.analysis.referents import NamedThing, names_a_thing
 from elt_llm_query.analysis.stems import stem
+from elt_llm_query.analysis.term_match import bounds
 from elt_llm_query.conversation.asked_check import (
     has_words,
     have_one_role,
@@ -47,6 +49,9 @@ OTHER_SUBJECT = (
 # Occurrences from which a document is about a thing: five, because a passing mention in
 # a list of references or exceptions occurs once or twice.
 OFTEN = 5
+_HOW = re.compile(
+    r"\W*how\s+(often|long|far|soon|old|high|tall|deep|wide|heavy)\b", re.IGNORECASE
+)
 # Chunks from which numbers are computed.
 COMPUTED = frozenset(
     kind.value
@@ -127,8 +132,8 @@ class SubjectCheck:
         is_computed = any(citation.kind in COMPUTED for citation in result.citations)
         return (
             tells_asked(part.question, stated)
-            and tells_dimension_of(part.question, part.subject, stated)
-            and (is_computed or tells_count_of(part.question, part.subject, stated))
+            # All cells of a row are about what names it.
+            and (is_computed or _tells_of(part, stated))
             and tells_any(part.question, _own_words(part, last), quoted)
             and _keeps_clause(part, last, quoted)
             and (
@@ -246,6 +251,12 @@ def _statement_of(result: QueryResult) -> str:
     return f"{stated} {plain_text(result.answer)}" if is_computed else stated
 
 
+def _tells_of(part: Understood, stated: str) -> bool:
+    """Return whether sentences give the size or number of the subject itself."""
+    asked = part.question, part.subject, stated
+    return tells_dimension_of(*asked) and tells_count_of(*asked)
+
+
 def _keeps_clause(part: Understood, last: Exchange, quoted: str) -> bool:
     """Return whether quotes speak of a clause in which no thing was recognised.
 
@@ -325,8 +336,16 @@ def _is_listed(part: Understood, last: Exchange, quoted: str) -> bool:
 
 
 def _own_words(part: Understood, last: Exchange) -> frozenset[str]:
-    """Return the stems of a question that the question before lacks."""
-    return telling_stems(part.question) - telling_stems(last.question)
+    """Return the stems of a question that the question before lacks.
+
+    "Twice a year" has not the "often" of "How often is it tuned?", which another check
+    is for; alone, as in "How heavy is it?", it is what is asked.
+    """
+    own = telling_stems(part.question) - telling_stems(last.question)
+    # "How much may it be at most?" after "What is the fee?"
+    own |= {*bounds(part.question)} - {*bounds(last.question)}
+    asked = _HOW.match(part.question)
+    return (own - {stem(asked[1].lower())} if asked else own) or own
 
 
 def is_about(citation: Citation, text: str, titles: str, subject: str) -> bool:

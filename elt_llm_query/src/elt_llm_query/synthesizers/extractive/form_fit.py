@@ -67,6 +67,7 @@ _OF_RULES = re.compile(
 _SPELT = "|".join(NUMBER_WORDS)
 _STOPS = "|".join(sorted(STOP_WORDS))
 _UNITS = "|".join(sorted(TIME_UNITS))
+_DAYS = "|".join(sorted(DAYS))
 # "two-factor", "no one", "one of the": number words that are not counts.
 _NO_COUNT = re.compile(
     rf"\b(?:{_SPELT})-(?!(?:{_SPELT}|{_UNITS})\b)[a-z]+"
@@ -75,7 +76,8 @@ _NO_COUNT = re.compile(
 )
 # "every two years", "three times a day": a period alone does not say how often.
 _EVERY = re.compile(
-    rf"\b(?:every|each|per)\s+(?:[\w-]+\s+){{0,3}}?(?:{_UNITS})\b"
+    rf"\b(?:every|each|per)\s+(?:[\w-]+\s+){{0,3}}?(?:{_UNITS}|{_DAYS})\b"
+    rf"|\b(?:{'|'.join(sorted(one for one in DAYS if one.endswith('days')))})\b"
     # "a day", "a calendar year"; "a minimum of two years" is a period
     rf"|\ban?\s+(?:[\w-]+\s+)?(?:{_UNITS})\b"
     rf"|\bintervals?\s+of\s+(?:[\w-]+\s+){{0,5}}?(?:{_UNITS})\b"
@@ -89,6 +91,12 @@ _UNCOUNTABLE = re.compile(
     rf"[$\u20ac\u00a3\u00a5]\s?\d[\d.,]*|\b[A-Za-z]+-?\d[\w-]*"
     rf"|\b\d[\d.,]*\s?(?:[$\u20ac\u00a3\u00a5%\u00b0]|(?:{_UNITS_OF_NO_COUNT})\b)",
     re.IGNORECASE,
+)
+_HOW_MUCH = re.compile(
+    r"\bhow\s+much\b|\bwhat(?:\s+is|['\u2019]s)\s+the\s+(?:most|least)\b", re.IGNORECASE
+)
+_COUNTED_ONE = re.compile(
+    r"\b(?:only\s+)?one\s+(?P<noun>[^\W\d_]+(?:\s+[^\W\d_]+)?)", re.IGNORECASE
 )
 _SHARE_OF = re.compile(r"\s+of\s+(?:(?:all|the|its|our|their)\s+){0,2}(?P<noun>\w+)")
 _HOW_MANY = re.compile(rf"\bhow\s+many\s+(?!(?:{_UNITS_OF_NO_COUNT})\b)", re.IGNORECASE)
@@ -185,7 +193,15 @@ def _drop_other_numbers(question: QuestionAnalysis, text: str) -> str:
         text = _TIMES.sub(partial(_drop_time, question), _CLOCK.sub(" ", text))
     if _HOW_MANY.search(question.text):
         text = _UNCOUNTABLE.sub(partial(_drop_amount, question), text)
+    if _HOW_MUCH.search(question.text):
+        text = _COUNTED_ONE.sub(partial(_drop_one, question), text)
     return text
+
+
+def _drop_one(question: QuestionAnalysis, counted: re.Match[str]) -> str:
+    """Return nothing of "one study loan", which is no amount that may be borrowed."""
+    named = {stem(word) for word in counted["noun"].lower().split()}
+    return " " if named & question.weights.keys() else counted[0]
 
 
 def _drop_time(question: QuestionAnalysis, time: re.Match[str]) -> str:
