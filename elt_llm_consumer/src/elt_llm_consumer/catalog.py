@@ -61,7 +61,8 @@ class CatalogJob(ProductJob):
     @override
     def input_files(self, context: JobContext) -> list[Path]:
         files = super().input_files(context)
-        return files if self.static_context is None else [*files, self.static_context]
+        own = (context.config.consumer.table_columns, self.static_context)
+        return [*files, *(path for path in own if path is not None)]
 
     def _scope(self) -> CatalogScope:
         return CatalogScope(
