@@ -206,8 +206,8 @@ class StatementReader:
         named = {c: name for c, name in names.items() if name in self._known}
         if named and 2 * len(named) >= len(names):
             if self._parts[0] & self._vocabulary.words("roles"):
-                for column, name in named.items():
-                    yield from self._of_marks(name, marks, column=column)
+                for at, name in named.items():
+                    yield from self._of_marks(name, marks, column=at)
             return
         column, is_certain = self._name_column()
         subjects = [s for s in self._vocabulary.subjects if s.key in _ACCOUNTS]
