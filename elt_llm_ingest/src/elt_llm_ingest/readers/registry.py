@@ -29,12 +29,12 @@ MODULES = {
 # that it read before are read again; LAYER applies to all loaders.
 VERSIONS = dict.fromkeys(MODULES, "1") | {
     "ade": "3",
-    "archimate": "2",
+    "archimate": "3",
     "csv": "5",
     "epub": "6",
     "html": "7",
     "jats": "2",
-    "leanix_drawio": "4",
+    "leanix_drawio": "5",
     "leanix_inventory": "5",
     "mail": "6",
     "markdown": "3",
