@@ -35,7 +35,7 @@ VERSIONS = dict.fromkeys(MODULES, "1") | {
     "html": "7",
     "jats": "2",
     "leanix_drawio": "5",
-    "leanix_inventory": "5",
+    "leanix_inventory": "6",
     "mail": "6",
     "markdown": "3",
     "spreadsheet": "4",
