@@ -30,7 +30,7 @@ MODULES = {
 VERSIONS = dict.fromkeys(MODULES, "1") | {
     "ade": "3",
     "archimate": "3",
-    "csv": "5",
+    "csv": "6",
     "epub": "6",
     "html": "7",
     "jats": "2",
@@ -38,7 +38,7 @@ VERSIONS = dict.fromkeys(MODULES, "1") | {
     "leanix_inventory": "6",
     "mail": "6",
     "markdown": "3",
-    "spreadsheet": "4",
+    "spreadsheet": "5",
     "text": "2",
     "office": "5",
     "pdf": "8",
