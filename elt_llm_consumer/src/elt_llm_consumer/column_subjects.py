@@ -186,7 +186,7 @@ def states_rule(texts: Iterable[str]) -> bool:
 @cache
 def shipped_columns() -> ColumnVocabulary:
     """Return the vocabulary of `table_columns.yaml`."""
-    return ColumnVocabulary(_shipped())
+    return ColumnVocabulary(_shipped_words())
 
 
 def read_columns(path: Path | None) -> ColumnVocabulary:
@@ -204,11 +204,11 @@ def read_columns(path: Path | None) -> ColumnVocabulary:
     loaded = read_yaml_file(path, "a file of table columns", _MOST_BYTES)
     if loaded is None:
         return shipped_columns()
-    return ColumnVocabulary(_extend(_shipped(), loaded, str(path)))
+    return ColumnVocabulary(_extend(_shipped_words(), loaded, str(path)))
 
 
 @cache
-def _shipped() -> Mapping[str, Any]:
+def _shipped_words() -> Mapping[str, Any]:
     content = files("elt_llm_consumer").joinpath("table_columns.yaml")
     words: Mapping[str, Any] = yaml.safe_load(content.read_text("utf-8"))
     return words
