@@ -90,6 +90,33 @@ def test_each_product_is_built_over_http_and_its_files_are_read(client, kind):
     assert "Player" in json.dumps(main)
 
 
+def test_a_model_is_drafted_over_http_and_shown_as_tables(client, tmp_path):
+    job = built(client, "model_draft")
+    assert job["state"] == "succeeded", job
+    draft = client.get(job["files"]["model_json"]).json()
+    assert "Player" in {one["name"] for one in draft["entities"]}
+    file = tmp_path / "model.json"
+    file.write_text(json.dumps(draft))
+    report = JobReport(job="model_draft", counts={}, files={"model_json": str(file)})
+    entities, relations = read_product(Job("1", "model_draft", tmp_path, report=report))
+    assert len(entities.rows) == len(draft["entities"])
+    assert len(relations.rows) == len(draft["relationships"])
+    assert {len(row) for row in entities.rows} == {len(entities.header)}
+
+
+def test_a_catalogue_of_some_entities_is_built_over_http(client):
+    fields = {"model": ["inventory"], "entity": "Player", "skip_relationships": True}
+    job = built(client, "catalog", **fields)
+    assert job["state"] == "succeeded", job
+    assert "relationships_json" not in job["files"]
+    rows = client.get(job["files"]["catalog_flat_json"]).json()["entities"]
+    assert [row["entity_name"] for row in rows] == ["Player"]
+    other = client.post(
+        "/v1/jobs", data={"kind": "glossary", "collection": "handbook", "entity": "P"}
+    )
+    assert (other.status_code, "only the catalogue" in other.text) == (422, True)
+
+
 def test_two_collections_are_joined_into_one_model(client):
     job = built(client, "coverage", model=["inventory", "inventory"])
     assert job["state"] == "succeeded", job

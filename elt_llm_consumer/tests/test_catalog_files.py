@@ -122,6 +122,29 @@ def test_the_catalogue_can_do_without_relationships_and_without_the_handbook(run
     assert lease["formal_definition"] == ""
 
 
+def test_a_run_without_the_handbook_reopens_no_decision(run, store):
+    run()
+    name = "catalog:handbook"
+    before = store.reviews.items(name)
+    item = next(i for i in before if i.label == "Ground Lease")
+    change = ReviewChange(item_id=item.item_id, status=ReviewStatus.APPROVED)
+    store.reviews.change(name, [change], "ann")
+    report = run(skip_handbook=True)
+    assert flat(report)["Ground Lease"]["review_status"] == "APPROVED"
+    assert not {"reopened", "gone"} & set(report.counts)
+    after = store.reviews.items(name)
+    assert [(i.item_id, i.proposal) for i in after] == [
+        (i.item_id, i.proposal) for i in before
+    ]
+
+
+def test_a_catalogue_that_was_always_made_without_the_handbook_is_reviewed(run, store):
+    run(skip_handbook=True)
+    items = store.reviews.items("catalog:handbook")
+    assert "Ground Lease" in {item.label for item in items}
+    assert "reopened" not in run(skip_handbook=True).counts
+
+
 def test_a_person_can_force_an_entity_and_write_its_texts(run, tmp_path):
     file = tmp_path / "static.yaml"
     file.write_text('Boundary Survey: {lifecycle_states: "Drawn, then sealed."}\n')

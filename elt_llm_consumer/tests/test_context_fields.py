@@ -51,6 +51,8 @@ def fields(text):
         ("The [Clerk] must do two things: count and weigh.", [G]),
         ("The [Clerk] is responsible for the keys.", [G]),
         ("[Redress] is a right against a rower who is responsible for it.", [D]),
+        ("[House Seats] are released to public sale at noon.", [D]),
+        ("The [Minutes] are released to the public after a year.", [C]),
         # Descriptions.
         ("Starting the [Heat]:", []),
         ("[Clerks] of all offices are advised to ensure that;", []),

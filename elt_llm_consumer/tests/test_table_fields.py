@@ -7,8 +7,11 @@ import pytest
 
 from elt_llm_consumer.catalog import CatalogJob
 from elt_llm_consumer.catalog_diff import compare_catalogs
+from elt_llm_consumer.column_subjects import read_columns
 from elt_llm_consumer.table_fields import TableFields
+from elt_llm_core.config.sections import ConsumerSection
 from elt_llm_core.document import Block, BlockKind
+from elt_llm_core.errors import ConfigError
 from elt_llm_core.tables import relations
 
 NAMES = ("Loan", "Exhibit", "Lender", "Courier", "Facility Report")
@@ -53,6 +56,7 @@ KEPT = """\
 |Files|Loan|Confidential|10 years|Return
 |Files|Facility report|Green|3 years|-
 """
+KEPT_FOR = "Retention: 10 years; From: Return"
 BY_PROPERTY = """\
 # 8 At a glance
 |Property|Exhibit|Courier
@@ -99,6 +103,11 @@ CARD = """\
             KEPT,
             "Loan",
             {C: ["Classification: Confidential; Retention: 10 years; From: Return"]},
+        ),
+        (
+            KEPT.replace("Confidential", "Secret, personal data"),
+            "Loan",
+            {C: [f"Classification: Secret, personal data; {KEPT_FOR}"]},
         ),
         # "Green" is a classification of something else.
         (KEPT, "Facility Report", {C: ["Retention: 3 years"]}),
@@ -183,6 +192,91 @@ def test_tables_of_other_things_fill_nothing(make, source) -> None:
     _, made = tables(source, make)
     fields = TableFields(made, NAMES, ())
     assert not [(n, fields.of([n]).rows) for n in NAMES if fields.of([n]).fields]
+
+
+RACI = """\
+# 12 Who does what
+|Record|Curator|Registrar|Head of Transport|Director
+|Loan|C|R/A|I|-
+|Exhibit|RA|C|I|I
+|Lender|C|R|-|A
+"""
+TURNED = """\
+# 12 Who does what
+|Role|Loan|Exhibit|Lender
+|Curator|C|R, A|C
+|Registrar|R|C|R
+|Director|A|I|A
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "expected"),
+    [
+        (RACI, "Loan", ["Accountable: Registrar", "Responsible: Registrar"]),
+        (RACI, "Lender", ["Accountable: Director", "Responsible: Registrar"]),
+        (TURNED, "Exhibit", ["Accountable: Curator", "Responsible: Curator"]),
+        (TURNED, "Loan", ["Accountable: Director", "Responsible: Registrar"]),
+        # Tasks, grades and cells with other words are no responsibility for a record.
+        (RACI.replace("Record", "Task"), "Loan", None),
+        (RACI.replace("|I", "|B"), "Loan", None),
+        (RACI.replace("|C", "|A").replace("|I", "|A"), "Loan", None),
+        (TURNED.replace("Role", "Day"), "Loan", None),
+    ],
+)
+def test_a_matrix_of_responsibilities_names_who_accounts(
+    make, source, name, expected
+) -> None:
+    assert lines(source, make, name).get(G) == expected
+
+
+def test_a_matrix_that_differs_from_a_table_of_owners_is_a_conflict(make) -> None:
+    _, made = tables(RACI + OWNERS, make)
+    rows = TableFields(made, NAMES, ()).of(["Loan"])
+    (conflict,) = rows.conflicts[G]
+    assert conflict == (
+        "Conflict: Accountable: Registrar (Museum, Who does what); "
+        "Data owner: Head of Collections (Museum, Information owners)"
+    )
+
+
+def test_the_words_of_a_file_are_added(make, tmp_path) -> None:
+    source = (
+        "# 3 Vault\n|Cargo|Warden|Grade|Statute\n|Loan|Ann Lee|Purple|Act 4\n"
+        "|Exhibit|Bo Day|Purple, fragile|Act 9"
+    )
+    assert lines(source, make, "Loan") == {}
+    file = tmp_path / "columns.yaml"
+    file.write_text(
+        "names: {certain: [cargo]}\nsubjects:\n  custodian: [warden]\n"
+        "  marking: {headers: [grade], values: [purple]}\n"
+        "  statute: {field: regulatory_context, headers: [statute]}\n"
+    )
+    _, made = tables(source, make)
+    rows = TableFields(made, NAMES, (), read_columns(file)).of(["Exhibit"])
+    assert {field: rows.lines(field) for field in rows.fields} == {
+        G: ["Warden: Bo Day"],
+        C: ["Grade: Purple, fragile"],
+        "regulatory_context": ["Statute: Act 9"],
+    }
+    assert lines(KEPT, make, "Loan")[C]  # the shipped words stay as they are
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("subject: {}", "no key 'subject'.*"),
+        ("subjects: {warden: {field: owner, headers: [warden]}}", "'owner' is not"),
+        ("subjects: {warden: [warden]}", "the field None is not known"),
+        ("titles: vault", "must be a list of words"),
+        ("names: {sure: [cargo]}", "no key 'sure'"),
+    ],
+)
+def test_a_file_of_wrong_words_is_refused(tmp_path, text, message) -> None:
+    file = tmp_path / "columns.yaml"
+    file.write_text(text)
+    with pytest.raises(ConfigError, match=message):
+        read_columns(file)
 
 
 def test_what_every_row_of_an_entity_says_is_said_of_it(make) -> None:
@@ -281,6 +375,32 @@ def test_the_catalogue_has_them_and_a_change_reopens_a_decision(
         if c.entity_name == "Ground Lease"
     ]
     assert "data_classification" in [one.field for one in changed.fields]
+
+
+def test_the_columns_of_a_file_are_a_setting(
+    context, models, add, make, tmp_path
+) -> None:
+    add(
+        context.store,
+        "handbook",
+        make(f"{ESTATE}# 8 Vault\n|Deed|Warden\n|Ground lease|Ann"),
+    )
+    file = tmp_path / "columns.yaml"
+    consumer = ConsumerSection(table_columns=file)
+    config = context.config.model_copy(update={"consumer": consumer})
+    job = CatalogJob(collections=("handbook",), model="estate")
+    for words, expected in (
+        ("", []),
+        ("names: {certain: [deed]}\nsubjects: {custodian: [warden]}", ["Warden: Ann"]),
+    ):
+        file.write_text(words)
+        report = job.build(models)(type(context)(config, context.store))
+        rows = json.loads(Path(report.files["catalog_flat_json"]).read_text())[
+            "entities"
+        ]
+        lease = next(r for r in rows if r["entity_name"] == "Ground Lease")
+        lines = lease["governance_rules"].split("\n")
+        assert [line for line in lines if "Warden" in line] == expected
 
 
 def test_static_context_settles_a_conflict_of_its_field(

@@ -21,6 +21,7 @@ PACK = {
     "title": "An estate",
     "documents": [{"path": "book.md", "collection": "handbook"}],
     "aliases": "aliases.yaml",
+    "table_columns": "columns.yaml",
     "prompts": {"system": "system.md"},
     "definition_patterns": ["By {term} we understand {definition}"],
     "section_rules": {"old rules": 0, "summary": 1.5},
@@ -34,6 +35,7 @@ def folder(tmp_path: Path) -> Path:
     files = {
         "book.md": "# A book",
         "aliases.yaml": "Gate: [door]\n",
+        "columns.yaml": "names: {certain: [gate]}\n",
         "system.md": "Speak of gates.\n",
         "profiles/brief.yaml": "# Short.\n# Nothing.\nquery: {reranker_top_k: 2}\n",
         "pack.yaml": yaml.safe_dump(PACK),
@@ -56,6 +58,7 @@ def test_every_key_of_a_pack_sets_something(folder):
     config = load(folder)
     assert config.query.system_prompt == "Speak of gates.\n"
     assert config.consumer.aliases == folder / "aliases.yaml"
+    assert config.consumer.table_columns == folder / "columns.yaml"
     assert config.consumer.definition_patterns == tuple(PACK["definition_patterns"])
     assert config.query.candidate_strategy == ("section_weight",)
     weights = config.query.candidate_options["section_weight"]["weights"]

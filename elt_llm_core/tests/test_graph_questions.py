@@ -274,6 +274,33 @@ def test_forms_of_a_word_are_one(word, base):
     assert base_form(word) == base
 
 
+def test_a_name_of_the_same_letters_and_a_type_as_it_is_listed_are_understood():
+    model = EnterpriseModel(
+        name="Hall",
+        source_file="h.xlsx",
+        format="leanix_inventory",
+        elements=(
+            element("1", "Ticket", type="DataObject"),
+            element("2", "Ticketing", type="BusinessCapability"),
+            element("3", "Booking", type="DataObject"),
+            element("4", "Ticket", type="Application"),
+        ),
+        relations=(
+            relation("r1", "3", "1", name="contains"),
+            relation("r2", "3", "4", name="contains"),
+        ),
+    )
+    asked = GraphQuestions(graph_of(model))
+    assert [r.id for r in asked.answer("What is ticketing related to?").relations] == []
+    for question in (
+        "What is the DataObject Ticket related to?",
+        "What is the data object ticket related to?",
+    ):
+        assert [r.id for r in asked.answer(question).relations] == ["r1"]
+    refused = asked.answer("Who paints the ticket green?").text
+    assert "'Ticket' is the name of 2 elements" in refused
+
+
 def test_a_refusal_says_what_a_name_may_mean():
     model = EnterpriseModel(
         name="Firm", source_file="f.xml", format="archimate",

@@ -228,6 +228,21 @@ def test_only_the_newest_run_of_a_job_is_retried(context, capsys):
     assert again.resumes == context.store.jobs.all()[1].job_id
 
 
+def test_a_job_that_cannot_run_does_not_keep_the_others_from_a_retry(context, capsys):
+    kinds = ("first_gone", "second_gone")  # of a plugin that is no longer installed
+    for kind in kinds:
+        failed = JobReport(job=kind, counts={"failed": 1})
+        record = JobRecord(job_id="", kind=kind, label="a")
+        run_recorded_job(context, record, lambda _, failed=failed: failed)
+    root = ("--data-dir", context.store.data_dir)
+    code, text = printed(capsys, "retry", "--failed", "--json", *root)
+    assert code == 2
+    assert [one["job"] for one in json.loads(text)["problems"]] == list(kinds)
+    _, text = printed(capsys, "retry", "--failed", *root)
+    assert all(f"{kind} a: " in text for kind in kinds)
+    assert printed(capsys, "retry", context.store.jobs.all()[0].job_id, *root)[0] > 2
+
+
 def test_a_data_root_without_a_database_keeps_no_job(tmp_path: Path, context):
     bare = replace(context, store=Store(tmp_path / "none"))
     report = JobReport(job="glossary", counts={})

@@ -148,6 +148,45 @@ def test_an_exchange_file_of_version_2():
     assert model.views[0].element_ids == ("a",)
 
 
+def test_without_folders_groupings_and_layers_are_the_domains():
+    def element(key, kind):
+        kind = f'xsi:type="{kind}"'
+        return f'<element identifier="{key}" {kind}><name>{key}</name></element>'
+
+    def part(key, source, target, kind="Aggregation"):
+        ends = f'source="{source}" target="{target}"'
+        return f'<relationship identifier="{key}" {ends} xsi:type="{kind}"/>'
+
+    elements = (
+        ("Port", "Grouping"), ("Pilotage", "Grouping"), ("North", "Grouping"),
+        ("Tides", "ApplicationComponent"), ("Berths", "ApplicationComponent"),
+        ("Crane", "Equipment"), ("Quay", "Location"), ("Tug", "Device"),
+    )  # fmt: skip
+    relations = (
+        part("1", "Port", "Pilotage"), part("2", "Pilotage", "Tides", "Composition"),
+        part("3", "Port", "Tug"), part("4", "North", "Tug"),
+        part("5", "North", "Berths", "Association"),
+    )  # fmt: skip
+    parts = "".join(element(*one) for one in elements), "".join(relations)
+    model = read(
+        '<model xmlns="http://www.opengroup.org/xsd/archimate/3.0/" '
+        f"{XSI}><name>P</name><elements>{parts[0]}</elements>"
+        f"<relationships>{parts[1]}</relationships></model>"
+    )
+    assert {e.name: (e.domain, e.subtype) for e in model.elements} == {
+        "Port": ("Other", ""),
+        "Pilotage": ("Port", ""),
+        "Tides": ("Port", "Pilotage"),
+        "Berths": ("Application", ""),
+        "Crane": ("Technology & Physical", ""),
+        "Quay": ("Other", ""),
+        # Of two groupings neither is chosen.
+        "Tug": ("Technology & Physical", ""),
+        "North": ("Other", ""),
+    }
+    assert model.relations[1].target.domain == "Port"
+
+
 def test_a_file_of_archi_and_one_with_pictures():
     plain = read(ARCHI, "m.archimate")
     buffer = io.BytesIO()

@@ -94,6 +94,37 @@ def test_each_page_is_judged_by_itself(reading):
     assert sum(name.startswith("System") for name in names) == 19
 
 
+def test_a_fact_sheet_outside_the_domains_of_a_page_is_that_of_another_page(reading):
+    one = SWIMLANE.format(id="10", label="SALES", x=0) + fact(
+        "11", "Order", "10", (20, 40, 100, 40)
+    )
+    again = fact("31", "Order", "1", (900, 0, 100, 40)).replace("f-31", "f-11")
+    other = (
+        SWIMLANE.format(id="20", label="STOCK", x=0)
+        + fact("21", "Bin", "20", (20, 40, 100, 40))
+        + again
+        + edge("90", "31", "21", "ERone", "ERmany", "fills")
+    )
+    for pages in ((one, other), (other, one)):
+        documents = read(reading, *map(page, pages))
+        assert placed(documents) == [("SALES", "", "Order"), ("STOCK", "", "Bin")]
+        assert content(documents)["skipped"] == []
+        (relation,) = content(documents)["relationships"]
+        assert (relation["source_entity"], relation["source_domain"]) == (
+            "Order",
+            "SALES",
+        )
+    # On a page without domains it is that fact sheet, too, and no second one.
+    documents = read(reading, page(LANDSCAPE + again), page(one))
+    assert placed(documents).count(("SALES", "", "Order")) == 1
+    assert ("", "", "Order") not in placed(documents)
+    # Two pages disagree on its domain: nothing is guessed.
+    third = one.replace("SALES", "LEGAL")
+    documents = read(reading, *map(page, (one, third, other)))
+    skipped = sorted(s["name"] for s in content(documents)["skipped"])
+    assert skipped == ["Order", "Order -> Bin"]
+
+
 def test_a_swimlane_is_named_by_its_own_title(reading):
     shapes = (
         SWIMLANE.format(id="10", label="SALES", x=0)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elt_llm_core.enterprise.joining import join_models
-from elt_llm_core.enterprise.model import SIDECAR_KIND, EnterpriseModel
+from elt_llm_core.enterprise.model import SIDECAR_KIND, EnterpriseModel, ModelElement
 from elt_llm_ingest.readers.enterprise.inventory import documents, table_sidecars
 from elt_llm_ingest.reading import route_by_prefix
 
@@ -125,6 +125,47 @@ def test_a_csv_is_the_same_model_and_types_join_again():
     assert {e.id for e in joined.elements} == {e.id for e in whole.elements}
     assert {r.id for r in joined.relations} == {r.id for r in whole.relations}
     assert len(joined.skips) == len(whole.skips)
+
+
+def drawn(*elements: ModelElement) -> EnterpriseModel:
+    return EnterpriseModel(
+        name="d", source_file="d.drawio", format="leanix_drawio", elements=elements
+    )
+
+
+@pytest.mark.parametrize(
+    ("elements", "target"),
+    [
+        ([("d1", "Deed", "DataObject")], "d1"),
+        ([("d1", "deed", "BusinessObject")], "d1"),
+        ([("d1", "Deed", "Shape")], "d1"),
+        ([("d1", "Deed", "Application"), ("d2", "Deed", "DataObject")], "d2"),
+        # Of another type, two of one name, or of no name.
+        ([("d1", "Deed", "Application")], None),
+        ([("d1", "Deed", "DataObject"), ("d2", "Deed", "DataObject")], None),
+        ([("d1", "Deeds of sale", "DataObject")], None),
+    ],
+)
+def test_a_name_that_only_a_drawing_has_is_the_end_of_a_relation(elements, target):
+    rows = [
+        ["id", "type", "name", "relApplicationToDataObject"],
+        ["a1", "Application", "Ledger", "Rent; Deed"],
+        ["o1", "DataObject", "Rent", ""],
+    ]
+    inventory = read(("S", rows))
+    assert [skip.name for skip in inventory.skips] == ["Ledger -> Deed"]
+    shapes = [
+        ModelElement(id=key, name=name, type=kind, fact_sheet_id=key, domain="LAND")
+        for key, name, kind in elements
+    ]
+    joined = join_models([inventory, drawn(*shapes)])
+    ends = {r.target.element_id: r for r in joined.relations}
+    assert set(ends) - {"o1"} == ({target} if target else set())
+    assert len(joined.skips) == (0 if target else 1)
+    if target:
+        relation = ends[target]
+        assert (relation.source.element_id, relation.name) == ("a1", "has data object")
+        assert (relation.target.domain, relation.location.key) == ("LAND", "2")
 
 
 NAME = st.text(alphabet="ab /;\n", max_size=5)

@@ -12,7 +12,7 @@ from elt_llm_ingest.readers.enterprise.canvas import Canvas
 from elt_llm_ingest.readers.enterprise.drawio import read_model
 from elt_llm_ingest.readers.enterprise.drawio_cells import diagrams
 from elt_llm_ingest.readers.enterprise.edges import ARROWS
-from elt_llm_ingest.readers.enterprise.shapes import read_shapes
+from elt_llm_ingest.readers.enterprise.shapes import read_pages
 from ingest_models import drawing, page
 
 IDS = [str(number) for number in range(2, 12)]
@@ -75,8 +75,9 @@ def test_shapes_and_edges_in_are_elements_relations_and_skips(bodies, compressed
         for element in model.elements
         for place in (element.location, *element.occurrences)
     }
-    for canvas in canvases:
-        number, shapes = canvas.diagram.number, read_shapes(canvas)
+    pages = read_pages(canvases)
+    for canvas, shapes in zip(canvases, pages, strict=True):
+        number = canvas.diagram.number
         tied = canvas.tied_ids()
         for cell in (*canvas.facts(), *canvas.plain_shapes()):
             if cell.is_fact_sheet or cell.label or cell.id in tied:
@@ -85,7 +86,7 @@ def test_shapes_and_edges_in_are_elements_relations_and_skips(bodies, compressed
                     or cell.id in shapes.stands_for
                     or cell.id in shapes.skips
                 ), (cell, shapes)
-    assert kinds["element"] == sum(len(read_shapes(c).skips) for c in canvases)
+    assert kinds["element"] == sum(len(shapes.skips) for shapes in pages)
     _check_references(model)
 
 

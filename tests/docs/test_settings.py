@@ -203,6 +203,8 @@ SHOWN = {
     "consumer.definition_patterns": f"{CONSUMER}test_worded_definitions.py::"
     "test_a_wording_is_a_setting",
     "consumer.aliases": f"{CONSUMER}test_coverage.py::test_aliases_are_a_setting",
+    "consumer.table_columns": f"{CONSUMER}test_table_fields.py::"
+    "test_the_columns_of_a_file_are_a_setting",
     "consumer.topics": f"{CONSUMER}test_topics.py::"
     "test_the_topics_of_a_file_are_a_setting",
     "consumer.items_at_once": f"{CONSUMER}test_reports.py::"

@@ -10,7 +10,12 @@ from typing import Any, NamedTuple
 from elt_llm_api.job_registry import Job
 
 # Product to what people call it; the order is that of the page.
-PRODUCTS = {"glossary": "Glossary", "catalog": "Catalogue", "coverage": "Coverage"}
+PRODUCTS = {
+    "glossary": "Glossary",
+    "catalog": "Catalogue",
+    "coverage": "Coverage",
+    "model_draft": "Model draft",
+}
 GLOSSARY_COLUMNS = ("term", "definition", "section", "page", "document", "collection")
 # Field of a catalogue row to its label; fields without a text are left out of a row.
 CATALOG_FIELDS = {
@@ -78,11 +83,9 @@ def read_product(job: Job) -> list[ProductTable]:
     if job.kind == "glossary":
         tables = [p for p in paths.values() if p.suffix == ".csv"]
         return [_glossary(path) for path in tables[:1]]
-    path = paths.get(f"{job.kind}_json")
-    if path is None:
-        return []
-    content = json.loads(path.read_text(encoding="utf-8"))
-    return _catalog(content) if job.kind == "catalog" else _coverage(content)
+    read, name = _READERS[job.kind]
+    path = paths.get(name)
+    return read(json.loads(path.read_text(encoding="utf-8"))) if path else []
 
 
 def _glossary(path: Path) -> ProductTable:
@@ -153,6 +156,49 @@ def _coverage(content: Mapping[str, Any]) -> list[ProductTable]:
             "Names in model and handbook", ("Model", "Handbook", "In", "Why"), gaps
         ),
     ]
+
+
+def _draft(content: Mapping[str, Any]) -> list[ProductTable]:
+    entities = tuple(
+        (
+            StyledText(row["name"], "strong"),
+            row["category"].replace("_", " "),
+            row["definition"],
+            ", ".join(row["synonyms"]),
+            _places(row["evidence"]),
+        )
+        for row in content["entities"]
+    )
+    relations = tuple(
+        (
+            row["source"],
+            row["relationship_type"],
+            row["target"],
+            row["evidence"][0]["quote"] if row["evidence"] else "",
+            _places(row["evidence"]),
+        )
+        for row in content["relationships"]
+    )
+    return [
+        ProductTable(
+            "Entities of the draft",
+            ("Entity", "Kind", "Definition", "Also called", "Where"),
+            entities,
+        ),
+        ProductTable(
+            "Relations of the draft",
+            ("Entity", "Relation", "Other entity", "Sentence", "Where"),
+            relations,
+        ),
+    ]
+
+
+# What reads a product, and the file of its job that it reads.
+_READERS = {
+    "catalog": (_catalog, "catalog_json"),
+    "coverage": (_coverage, "coverage_json"),
+    "model_draft": (_draft, "model_json"),
+}
 
 
 def _coverage_row(row: Mapping[str, Any]) -> tuple[Cell, ...]:

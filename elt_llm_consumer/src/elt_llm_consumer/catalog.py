@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -26,7 +27,8 @@ from elt_llm_consumer.optional_reader import (
 )
 from elt_llm_consumer.product import default_path, publish_files, split_valid
 from elt_llm_consumer.product_job import ProductJob
-from elt_llm_consumer.reviewed import review_rows
+from elt_llm_consumer.reviewed import product_name, review_rows
+from elt_llm_core.errors import UnknownProductError
 from elt_llm_core.jobs import JobContext, JobReport
 from elt_llm_core.strategy import Models
 
@@ -59,7 +61,8 @@ class CatalogJob(ProductJob):
     @override
     def input_files(self, context: JobContext) -> list[Path]:
         files = super().input_files(context)
-        return files if self.static_context is None else [*files, self.static_context]
+        own = (context.config.consumer.table_columns, self.static_context)
+        return [*files, *(path for path in own if path is not None)]
 
     def _scope(self) -> CatalogScope:
         return CatalogScope(
@@ -116,7 +119,7 @@ class CatalogJob(ProductJob):
             REVIEWED,
             cataloguer.handbook.collections,
             batch.successes,
-            is_partial=cataloguer.scope.is_partial,
+            is_partial=self._is_partial(context, cataloguer),
         )
         sources = Counter(row["source"].lower() for row in rows)
         report = JobReport(
@@ -138,6 +141,22 @@ class CatalogJob(ProductJob):
         relations = None if self.skip_relationships else table
         files = catalog_files(self._path(context), catalog, rows, relations)
         return publish_files(context, report, files)
+
+    def _is_partial(self, context: JobContext, cataloguer: Cataloguer) -> bool:
+        """Return whether the rows are less than the catalogue that people review.
+
+        Without the handbook every row loses what was approved of it; that is no change
+        of the documents, so it reopens nothing, and no term counts as removed.
+        """
+        if cataloguer.scope.is_partial or not self.skip_handbook:
+            return cataloguer.scope.is_partial
+        name = product_name(REVIEWED.job, cataloguer.handbook.collections)
+        with suppress(UnknownProductError):  # never made before
+            return any(
+                one.proposal and one.proposal.content.get("source") != "MODEL_ONLY"
+                for one in context.store.reviews.items(name)
+            )
+        return False
 
     def _path(self, context: JobContext) -> Path:
         """Return the main file, named by its domains and entities if partial."""

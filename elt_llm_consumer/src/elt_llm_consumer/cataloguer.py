@@ -8,6 +8,7 @@ from elt_llm_consumer.batch import WorkItem
 from elt_llm_consumer.catalog_relations import EntityRelations
 from elt_llm_consumer.catalog_rows import place_of
 from elt_llm_consumer.catalog_scope import CatalogScope
+from elt_llm_consumer.column_subjects import read_columns
 from elt_llm_consumer.context_fields import (
     FIELDS,
     as_text,
@@ -85,6 +86,7 @@ class Cataloguer:
         self._whole = model
         self._aliases = aliases
         self._config = config
+        self._columns = read_columns(config.table_columns)
         self._semantics = semantics
         self._classifier = TaxonomyClassifier(model.entities, semantics)
         self._forced = set(map(normalise, self.scope.forced))
@@ -132,7 +134,8 @@ class Cataloguer:
             self.handbook.identity,
             self._whole.identity,
             str(sorted(self._aliases.items())),
-            self._config.model_dump_json(exclude={"aliases"}),
+            self._config.model_dump_json(exclude={"aliases", "table_columns"}),
+            self._columns.identity,
             self.scope.model_copy(
                 update={"domains": (), "entities": ()}
             ).model_dump_json(),
@@ -186,7 +189,9 @@ class Cataloguer:
         names = [entity.name for entity in self._whole.entities]
         terms = [entry.term for entry in self.entries]
         aliases = [alias for name in names for alias in self._mentions.names(name)[1:]]
-        return TableFields(self.handbook.tables(), names, [*terms, *aliases])
+        return TableFields(
+            self.handbook.tables(), names, [*terms, *aliases], self._columns
+        )
 
     @cached_property
     def _relations(self) -> EntityRelations:

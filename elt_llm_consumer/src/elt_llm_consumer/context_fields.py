@@ -64,7 +64,11 @@ _CLASSES = (
     r"publicly\s+available",
     r"(?:kept|retained|stored|preserved)\s+for\s+(?:\S+\s+){0,4}?(?:days?|years?|ever)",
     r"(?:destroyed|deleted|erased)",
-    r"(?:disclosed|released)\s+(?:only|to)",
+    # "Released to public sale" puts a thing into use, and discloses nothing.
+    (
+        r"(?:disclosed|released)\s+(?:only|to)"
+        r"(?!\s+(?:the\s+)?(?:public\s+)?(?:sale|market|service|use|production)\b)"
+    ),
 )
 
 # "must" makes a sentence a governance rule; its subject matter may add more fields.

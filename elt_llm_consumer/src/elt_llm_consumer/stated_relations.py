@@ -26,21 +26,30 @@ _COUNT = (
 )
 _MANY = r"(?P<many>several|many|multiple|any\s+number\s+of)"
 _ARTICLE = r"an?|the|its|their|each|every|any|all|another"
+# An object before the one that is meant, counted like it: "one host and two" guests. A
+# preposition in it would make the second one a part of something else.
+_FIRST_OBJECT = (
+    rf"(?:{re.sub('[?]P<[a-z]+>', '?:', _COUNT)}|"
+    rf"{re.sub('[?]P<[a-z]+>', '?:', _MANY)}|an?)\s+"
+    r"(?:(?!(?:of|to|in|by|with|for|from|at|on|under|per|and|or)\b)[\w-]+\s+){1,3}and\s+"
+)
 # Text allowed between the two: a verb, and at most a preposition and a determiner. An
-# adjective or a second object may make it a statement about something else.
+# adjective or any other second object may make it a statement about something else.
 _BETWEEN = re.compile(
     r"\s+(?:(?:must|shall|may|can|will)\s+(?!not\b)(?P<base>[a-z]+)|"
     r"(?P<passive>(?:is|are)\s+[a-z]+(?:ed|en|wn|ld|de|nt|ught))|"
     r"(?P<verb>(?!is\b|as\b|was\b|has\s+been\b|does\b|means\b)[a-z]{2,}s|have|are\s+part))"
     r"(?:\s+(?P<preposition>of|to|in|by|with|for|from|at|on|under))?"
-    rf"(?:\s+(?:{_COUNT}|{_MANY}|{_ARTICLE}))?\s+",
+    rf"(?:\s+(?:(?:{_FIRST_OBJECT})?{_COUNT}|{_MANY}|{_ARTICLE}))?\s+",
 )
 # The clause ends: with the sentence, at a semicolon, before a clause with a subject of
-# its own, or before a second verb whose object ends the sentence.
+# its own, or before a second verb or a second counted object that ends the sentence.
 _END = re.compile(
     r"\s*(?:[.;:!]|$)|\s*,\s+and\s+(?:an?|each|every)\s"
     rf"|\s+(?:and|but)\s+(?:must|shall|may|can|will)\s+(?!not\b)[a-z]+\s+"
     rf"(?:{_COUNT.replace('?P<', '?P<second_')}|{_ARTICLE})\s+[\w-]+[\s.;:!]*$"
+    rf"|\s+and\s+(?:{_COUNT.replace('?P<', '?P<third_')})\s+(?!per\b)[\w-]+"
+    r"(?:\s+[\w-]+)?[\s.;:!]*$"
 )
 # Words behind the clause that may make an exception of it: "one boat; in winter it may
 # hold three". No count is better than one with an exception.
@@ -153,8 +162,13 @@ def _relating_words(
 def _second_words(
     text: str, span: tuple[int, int], sightings: tuple[_Sighting, _Sighting, _Sighting]
 ) -> tuple[str, str] | None:
-    """Return those of a second verb: "holds one loan and may hold two exhibits"."""
+    """Return those of a second verb: "holds one loan and may hold two exhibits".
+
+    Or of a second object of the same verb: "holds one loan and two exhibits".
+    """
     subject, middle, right = sightings
+    if words := _relating_words(text, span, subject, right):
+        return words
     between = text[middle.end : right.start]
     link = _SECOND.match(between)
     if link is None or subject.entity == right.entity:
@@ -178,6 +192,7 @@ def _read_words(
     if not (around.is_whole and around.has_whole_name) or _NONE_OF.search(before):
         return None
     verb = match["base"] or match["passive"] or match["verb"]
+    verb = "has" if verb == "have" else verb  # "must have"
     words = [" ".join(verb.split()), match["preposition"] or ""]
     # "three heats on one day" counts those of a day, not all of them.
     ends = (left.entity, around.mention), (right.entity, target.mention)

@@ -9,7 +9,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from elt_llm_consumer.column_subjects import RULES
+from elt_llm_consumer.column_subjects import (
+    RULES,
+    ColumnVocabulary,
+    shipped_columns,
+)
 from elt_llm_consumer.definitions.terms import fold
 from elt_llm_consumer.table_statements import RowQuote, StatementReader, TableStatement
 from elt_llm_core.tables.relation_records import Relation
@@ -39,6 +43,7 @@ class TableFields:
         relations: The tables of the documents.
         names: Names of the model's entities.
         others: Terms and aliases, by which lists of names are known.
+        vocabulary: The words of headers; None for those that are shipped.
     """
 
     def __init__(
@@ -46,12 +51,14 @@ class TableFields:
         relations: Iterable[Relation],
         names: Collection[str],
         others: Collection[str],
+        vocabulary: ColumnVocabulary | None = None,
     ) -> None:
+        words = vocabulary or shipped_columns()
         self._names = {fold(name) for name in names}
         known = self._names | {fold(name) for name in others}
         self._statements: dict[str, list[TableStatement]] = defaultdict(list)
         for relation in relations:
-            for one in StatementReader(relation, known).statements():
+            for one in StatementReader(relation, known, words).statements():
                 self._statements[one.name].append(one)
 
     def of(self, names: Sequence[str]) -> RowFields:

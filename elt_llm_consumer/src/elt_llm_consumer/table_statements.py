@@ -16,13 +16,9 @@ from elt_llm_consumer.column_subjects import (
     PERSONS,
     RULES,
     ColumnSubject,
-    can_be_value,
-    column_signs,
-    column_subjects,
-    column_words,
+    ColumnVocabulary,
     header_parts,
     states_rule,
-    subject_of,
 )
 from elt_llm_consumer.definitions.terms import fold
 from elt_llm_core.language.acronyms import find_acronyms
@@ -33,6 +29,8 @@ from elt_llm_core.tables.relation_records import Field, Relation, Row
 _ITEMS = re.compile(r"\s*[,;/\u2022]\s*|\s+(?:and|&|und|et|y)\s+")
 _NUMBER = re.compile(r"^(?:[^\W\d_]+\.?\s+)?\d[\d.]*\s*[.:)\u2013-]?\s+")
 _SOME = 2  # subjects in one table: one alone may be of something else, as "Owner"
+# What a matrix says of persons: the subject and its label.
+_ACCOUNTS = {"owner": "Accountable", "responsible": "Responsible"}
 _CARD = 2  # columns of a table about one entity: properties and values
 
 
@@ -87,10 +85,17 @@ class StatementReader:
     Args:
         relation: The table.
         known: Folded names, aliases and terms.
+        vocabulary: The words of headers.
     """
 
-    def __init__(self, relation: Relation, known: Collection[str]) -> None:
+    def __init__(
+        self,
+        relation: Relation,
+        known: Collection[str],
+        vocabulary: ColumnVocabulary,
+    ) -> None:
         self._relation = relation
+        self._vocabulary = vocabulary
         self._known = known
         self._title = _NUMBER.sub("", relation.title)
         self._headers = [column.header for column in relation.columns]
@@ -103,7 +108,9 @@ class StatementReader:
         if not self._rows:
             return
         readings = self._by_row(), self._by_rule(), self._by_role()
-        yield from chain(*readings, self._by_property(), self._of_title())
+        yield from chain(
+            *readings, self._by_matrix(), self._by_property(), self._of_title()
+        )
 
     def _by_row(self) -> Iterator[TableStatement]:
         """A row per entity: "Loan | Head of Collections | Registrar"."""
@@ -111,7 +118,7 @@ class StatementReader:
         if column is None:
             return
         subjects = _without_rule_owners(self._subjects(skipped={column}))
-        if any(parts & column_words("attributes") for parts in self._parts):
+        if any(parts & self._vocabulary.words("attributes") for parts in self._parts):
             # The owner and the class of an attribute, whose rules hold all the same.
             subjects = {c: s for c, s in subjects.items() if s.field == RULES}
         if not is_certain and not self._is_about_names(column, subjects.values()):
@@ -127,7 +134,7 @@ class StatementReader:
         names: list[str] = []
         for row in self._rows:
             text = _cell(row, column).text
-            if text.strip() and not _repeats(text):
+            if text.strip() and not self._repeats(text):
                 names = self._names_in(text)
             yield row, names
 
@@ -150,7 +157,9 @@ class StatementReader:
 
     def _by_rule(self) -> Iterator[TableStatement]:
         """A row per rule, which names what it applies to."""
-        words = column_words("names", "certain") | column_words("names", "of_rules")
+        words = self._vocabulary.words("names", "certain") | self._vocabulary.words(
+            "names", "of_rules"
+        )
         columns = [c for c, parts in enumerate(self._parts) if parts & words]
         if len(columns) != 1 or columns[0] == self._name_column()[0]:
             return
@@ -165,10 +174,12 @@ class StatementReader:
 
     def _by_role(self) -> Iterator[TableStatement]:
         """A row per role, which lists what the role has."""
-        words = column_words("roles")
+        words = self._vocabulary.words("roles")
         roles = [c for c, parts in enumerate(self._parts) if parts & words]
         for column, parts in enumerate(self._parts):
-            subject = next((s for s in column_subjects() if parts & s.lists), None)
+            subject = next(
+                (s for s in self._vocabulary.subjects if parts & s.lists), None
+            )
             if subject is not None and len(roles) == 1:
                 for row in self._rows:
                     yield from self._of_role(row, roles[0], column, subject)
@@ -186,6 +197,70 @@ class StatementReader:
         for name in self._names_in(listed):
             yield self._statement(name, subject, cells, values, [row, value.row])
 
+    def _by_matrix(self) -> Iterator[TableStatement]:
+        """A matrix of responsibilities (RACI): things and roles, with letters."""
+        marks = self._matrix()
+        if marks is None:
+            return
+        names = {c: fold(h) for c, h in enumerate(self._headers) if c}
+        named = {c: name for c, name in names.items() if name in self._known}
+        if named and 2 * len(named) >= len(names):
+            if self._parts[0] & self._vocabulary.words("roles"):
+                for at, name in named.items():
+                    yield from self._of_marks(name, marks, column=at)
+            return
+        column, is_certain = self._name_column()
+        subjects = [s for s in self._vocabulary.subjects if s.key in _ACCOUNTS]
+        if column == 0 and (is_certain or self._is_about_names(0, subjects)):
+            for row in self._rows:
+                for name in self._names_in(_cell(row, 0).text):
+                    yield from self._of_marks(name, marks, row=row)
+
+    def _matrix(self) -> dict[tuple[int, int], frozenset[str]] | None:
+        """Return what each cell means by row and column; None for another table.
+
+        Letters may be grades: all three kinds of marks must be there.
+        """
+        marks: dict[tuple[int, int], frozenset[str]] = {}
+        for row in self._rows:
+            for column in range(1, len(self._headers)):
+                value = self._value(row, column, None)
+                meanings = self._vocabulary.meanings(value.text) if value else ()
+                if meanings is None:
+                    return None
+                if meanings:
+                    marks[row.n, column] = frozenset(meanings)
+        kinds = frozenset(chain(*marks.values()))
+        return marks if kinds.issuperset((*_ACCOUNTS, "others")) else None
+
+    def _of_marks(
+        self,
+        name: str,
+        marks: Mapping[tuple[int, int], frozenset[str]],
+        row: Row | None = None,
+        column: int | None = None,
+    ) -> Iterator[TableStatement]:
+        """Return who has the marks of a row, or of a column."""
+        subjects = {one.key: one for one in self._vocabulary.subjects}
+        for key, title in _ACCOUNTS.items():
+            roles: dict[str, Row] = {}
+            for (n, at), meanings in marks.items():
+                if (
+                    key not in meanings
+                    or (row and n != row.n)
+                    or column not in (None, at)
+                ):
+                    continue
+                there = self._relation.rows[n - 1]
+                role = self._headers[at] if row else _cell(there, 0).text
+                if self._vocabulary.can_be_person(role):
+                    roles.setdefault(role, there)
+            if roles:
+                cells = ((title, ", ".join(roles)),)
+                values = {key: cells[0]}
+                rows = list(roles.values())
+                yield self._statement(name, subjects[key], cells, values, rows)
+
     def _by_property(self) -> Iterator[TableStatement]:
         """A row per property, a column per entity."""
         names = {c: fold(h) for c, h in enumerate(self._headers) if c}
@@ -199,7 +274,7 @@ class StatementReader:
         """A row per property of the entity that the title names."""
         name = fold(self._title)
         # Below "Description" or "Type" stands what a field is, not what it has.
-        contents = column_words("contents")
+        contents = self._vocabulary.words("contents")
         is_card = len(self._parts) == _CARD and self._parts[1] & contents
         if is_card and name in self._known and self._has_properties():
             yield from self._of_column(1, name)
@@ -207,7 +282,9 @@ class StatementReader:
     def _of_column(self, column: int, name: str) -> Iterator[TableStatement]:
         labels = Counter(fold(row.label) for row in self._rows)
         for row in self._rows:
-            subject = subject_of(header_parts(row.label), [_cell(row, column).text])
+            subject = self._vocabulary.subject_of(
+                header_parts(row.label), [_cell(row, column).text]
+            )
             value = self._value(row, column, subject) if subject else None
             if not subject or not value:
                 continue
@@ -219,21 +296,27 @@ class StatementReader:
 
     def _has_properties(self) -> bool:
         """Whether the first column has properties that are subjects."""
-        if self._relation.labels or not self._parts[0] & column_words("properties"):
+        if self._relation.labels or not self._parts[0] & self._vocabulary.words(
+            "properties"
+        ):
             return False
         labels = {header_parts(row.label) for row in self._rows}
-        subjects = [s for s in column_subjects() for p in labels if p & s.headers]
+        subjects = [
+            s for s in self._vocabulary.subjects for p in labels if p & s.headers
+        ]
         return bool(subjects) and self._is_about_some(subjects)
 
     def _name_column(self) -> tuple[int | None, bool]:
         """Return the column of names, and whether its header is certain."""
         labels = self._relation.labels
         for column, parts in enumerate(self._parts):
-            if parts & column_words("names", "certain"):
+            if parts & self._vocabulary.words("names", "certain"):
                 return column, True
-            if not (column < labels or parts & column_words("names", "groups")):
+            if not (
+                column < labels or parts & self._vocabulary.words("names", "groups")
+            ):
                 break
-        if self._parts[labels] & column_words("names", "possible"):
+        if self._parts[labels] & self._vocabulary.words("names", "possible"):
             return labels, False
         return None, False
 
@@ -252,14 +335,16 @@ class StatementReader:
     def _says_so(self) -> bool:
         """Whether the title says that the table is about information or its owners."""
         words = set(fold(f"{self._title} {self._relation.section}").split())
-        return bool(words & column_words("titles"))
+        return bool(words & self._vocabulary.words("titles"))
 
     def _subjects(self, skipped: Collection[int]) -> dict[int, ColumnSubject]:
         """Return the subjects of columns; none if two have the same header."""
         by_column: dict[int, ColumnSubject] = {}
         for column, parts in enumerate(self._parts):
             cells = [_cell(row, column).text for row in self._rows]
-            subject = None if column in skipped else subject_of(parts, cells)
+            subject = (
+                None if column in skipped else self._vocabulary.subject_of(parts, cells)
+            )
             if subject is not None:
                 by_column[column] = subject
         headers = [self._headers[column] for column in by_column]
@@ -334,19 +419,23 @@ class StatementReader:
         """Return a cell that says something, or the one above that it repeats."""
         n = row.n
         while (field := self._relation.field(n, column)) and n > 1:
-            if not _repeats(field.text):
+            if not self._repeats(field.text):
                 break
             n -= 1
         text = field.text if field else ""
         if (
             field is None
             or nothing(text)
-            or text.casefold() in column_signs("same", "nothing")
+            or text.casefold() in self._vocabulary.no_values
         ):
             return None
-        if subject is not None and not can_be_value(text, subject):
+        if subject is not None and not self._vocabulary.can_be_value(text, subject):
             return None
         return _Value(text, self._row_of(field, n))
+
+    def _repeats(self, text: str) -> bool:
+        """Return whether a cell only repeats the one above."""
+        return " ".join(text.casefold().split()) in self._vocabulary.repeats
 
     def _row_of(self, field: Field, n: int) -> Row:
         """Return the row in which a cell is written: a merged one is in the first."""
@@ -371,11 +460,6 @@ def _without_rule_owners(
     rules = [c for c, one in subjects.items() if one.field == RULES]
     first = min(rules, default=max(subjects, default=0))
     return {c: s for c, s in subjects.items() if s.field != PERSONS or c <= first}
-
-
-def _repeats(text: str) -> bool:
-    """Return whether a cell only repeats the one above."""
-    return " ".join(text.casefold().split()) in column_signs("same")
 
 
 def _cell(row: Row, column: int) -> Field:

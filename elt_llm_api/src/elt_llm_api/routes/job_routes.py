@@ -1,4 +1,4 @@
-"""Jobs: ingest, glossary, catalogue, coverage."""
+"""Jobs: ingest, glossary, catalogue, coverage, model draft."""
 
 import shutil
 from collections.abc import AsyncIterator
@@ -38,7 +38,8 @@ class JobForm:
     """The fields of a form that starts a job."""
 
     kind: Annotated[
-        Literal["ingest", "glossary", "catalog", "coverage"], Form(examples=["ingest"])
+        Literal["ingest", "glossary", "catalog", "coverage", "model_draft"],
+        Form(examples=["ingest"]),
     ]
     collection: Annotated[list[str], Form(max_length=64, examples=[["handbook"]])]
     files: Annotated[list[UploadFile] | None, File(description="ingest only")] = None
@@ -46,10 +47,34 @@ class JobForm:
         list[str] | None,
         Form(max_length=64, description="for products: the collections with the model"),
     ] = None
+    domain: Annotated[
+        list[str] | None,
+        Form(max_length=64, description="for the catalogue: only these domains"),
+    ] = None
+    entity: Annotated[
+        list[str] | None,
+        Form(max_length=64, description="for the catalogue: only these entities"),
+    ] = None
+    skip_relationships: Annotated[
+        bool, Form(description="for the catalogue: leave relationships out")
+    ] = False
+    skip_handbook: Annotated[
+        bool, Form(description="for the catalogue: read only the model")
+    ] = False
     password: Annotated[
         SecretStr,
         Form(description="for ingest: password for encrypted PDFs; never stored"),
     ] = NO_PASSWORD
+
+    @property
+    def switches(self) -> dict[str, object]:
+        """The options of the catalogue."""
+        return {
+            "domains": tuple(filter(None, self.domain or ())),
+            "entities": tuple(filter(None, self.entity or ())),
+            "skip_relationships": self.skip_relationships,
+            "skip_handbook": self.skip_handbook,
+        }
 
 
 @router.post(
@@ -70,7 +95,7 @@ def create_job(
         job = start_ingest(store, runner, jobs, form)
     else:
         model = [name for name in form.model or () if name]
-        work = runner.product(form.kind, form.collection, model)
+        work = runner.product(form.kind, form.collection, model, form.switches)
         job = JobOut.of(jobs.submit(form.kind, work))
     response.headers["location"] = f"/v1/jobs/{job.id}"
     response.headers["retry-after"] = "2"

@@ -76,7 +76,11 @@ class JobRunner:
         return self.run("ingest", options, progress)
 
     def product(
-        self, kind: str, collections: Sequence[str], model: Sequence[str]
+        self,
+        kind: str,
+        collections: Sequence[str],
+        model: Sequence[str],
+        switches: Mapping[str, object] | None = None,
     ) -> JobWork:
         """Return a function that builds a product of collections.
 
@@ -84,16 +88,21 @@ class JobRunner:
             kind: A key of `PRODUCTS`.
             collections: Names of the collections with documents; empty for all.
             model: Names of the collections with the model, joined into one.
+            switches: More options of the catalogue; those without a value are not set.
 
         Raises:
-            UsageError: If the product does not exist.
+            UsageError: If the product does not exist, or has no such switches.
             CollectionNotFoundError: If a collection does not exist.
         """
         if kind not in PRODUCTS:
             raise UsageError(
                 f"there is no product {kind!r}", f"it is one of {', '.join(PRODUCTS)}"
             )
+        given = {key: value for key, value in (switches or {}).items() if value}
+        if given and kind != "catalog":
+            raise UsageError(f"{', '.join(given)}: only the catalogue has these")
         options: dict[str, object] = {
+            **given,
             "collections": tuple(resolve_collections(self._store, collections)),
             "model": tuple(resolve_collections(self._store, model)) if model else (),
         }

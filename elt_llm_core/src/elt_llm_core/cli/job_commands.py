@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from elt_llm_core.cli.common import CommandContext, common_options
+from elt_llm_core.cli.failures import PARTIAL
 from elt_llm_core.cli.terminal import escape_line, text_table
 
 if TYPE_CHECKING:
@@ -78,18 +79,63 @@ def cancel(ctx: CommandContext, job_id: str) -> None:
 def retry(ctx: CommandContext, job_id: str | None, failed: bool) -> None:
     """Run a job again: failed and missing items are processed, finished ones reused.
 
-    Exit codes: 0 done, 2 items failed again, 64 no job is given, 65 no such job.
+    With --failed a job that cannot run again is told, and the next one is run.
+
+    Exit codes: 0 done, 2 items or jobs failed again, 64 no job is given, 65 no such
+    job; with a job: that of its error.
     """
     if bool(job_id) == failed:
         raise click.UsageError("name a job, or pass --failed")
-    records = [ctx.store.jobs.get(job_id)] if job_id else _find_unfinished(ctx)
-    reports = [_run_again(ctx, record) for record in records]
+    reports: list[JobReport] = []
+    problems: list[dict[str, str]] = []
+    if job_id:
+        reports.append(run_job_command(ctx, ctx.store.jobs.get(job_id).again()))
+    else:
+        _retry_all(ctx, reports, problems)
 
     def human() -> str:
-        return "\n".join(map(report_text, reports)) or "No job needs a retry."
+        lines = [
+            f"{p['job']} {escape_line(p['label'])}: {p['code']}: "
+            + escape_line(p["detail"])
+            for p in problems
+        ]
+        return (
+            "\n".join([*map(report_text, reports), *lines]) or "No job needs a retry."
+        )
 
-    ctx.emit({"reports": [r.model_dump(mode="json") for r in reports]}, human)
-    ctx.exit(max((report.exit_code for report in reports), default=0))
+    listed = [report.model_dump(mode="json") for report in reports]
+    ctx.emit({"reports": listed, "problems": problems}, human)
+    codes = [report.exit_code for report in reports]
+    ctx.exit(max([*codes, PARTIAL if problems else 0], default=0))
+
+
+def _retry_all(
+    ctx: CommandContext, reports: list["JobReport"], problems: list[dict[str, str]]
+) -> None:
+    """Run every unfinished job again; an error of one does not keep the others.
+
+    A job whose options are wrong, such as one about a domain that is gone, fails each
+    time.
+    """
+    from elt_llm_core.errors import AbandonedError, EltLlmError
+
+    for record in _find_unfinished(ctx):
+        try:
+            reports.append(run_job_command(ctx, record.again()))
+            if reports[-1].stopped:  # by Ctrl-C
+                return
+        except AbandonedError:
+            raise
+        except EltLlmError as error:
+            problems.append(
+                {
+                    "job_id": record.job_id,
+                    "job": record.kind,
+                    "label": record.label,
+                    "code": error.code,
+                    "detail": error.message,
+                }
+            )
 
 
 def report_text(report: "JobReport") -> str:
@@ -114,10 +160,6 @@ def run_job_command(ctx: CommandContext, record: "JobRecord") -> "JobReport":
     with stop_on_signals() as stop:
         context = replace(ctx.job_context, stopped=stop)
         return run_recorded_job(context, record, strategy.build(LateModels(ctx.config)))
-
-
-def _run_again(ctx: CommandContext, record: "JobRecord") -> "JobReport":
-    return run_job_command(ctx, record.again())
 
 
 def _find_unfinished(ctx: CommandContext) -> list["JobRecord"]:

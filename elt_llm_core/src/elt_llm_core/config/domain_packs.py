@@ -82,6 +82,9 @@ class Pack(_PackRecord):
     description: str = ""
     documents: tuple[PackDocument, ...] = Field(min_length=1)
     aliases: PackFile = ""
+    table_columns: PackFile = Field(
+        default="", description="file with more headers of tables about information"
+    )
     questions: tuple[str, ...] = ()
     seed_topics: tuple[str, ...] = ()
     textbook: bool = False
@@ -125,7 +128,10 @@ class Pack(_PackRecord):
     @property
     def file_names(self) -> tuple[str, ...]:
         """Every file that pack.yaml names."""
-        named = (*(d.path for d in self.documents), self.aliases, self.prompts.system)
+        named = (
+            *(document.path for document in self.documents),
+            *(self.aliases, self.table_columns, self.prompts.system),
+        )
         return tuple(name for name in (*named, *self.profiles) if name)
 
     def settings(self) -> dict[str, Any]:
@@ -140,6 +146,8 @@ class Pack(_PackRecord):
             query["system_prompt"] = _read_text(self.folder / self.prompts.system)
         if self.aliases_file:
             consumer["aliases"] = str(self.aliases_file)
+        if self.table_columns:
+            consumer["table_columns"] = str(self.folder / self.table_columns)
         if self.definition_patterns:
             consumer["definition_patterns"] = list(self.definition_patterns)
         return {"query": query, "consumer": consumer}

@@ -37,6 +37,11 @@ class ConsumerSection(Section):
         description="how documents word definitions, in addition to what is known, "
         "for example: By {term} we understand {definition}",
     )
+    table_columns: Path | None = Field(
+        default=None,
+        description="YAML file with more headers of tables that say who owns, keeps "
+        "and classifies an entity, in the form of table_columns.yaml",
+    )
     topics: Path | None = Field(
         default=None,
         description="YAML file of topics; without it each section is a topic",

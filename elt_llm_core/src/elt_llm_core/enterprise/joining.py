@@ -81,8 +81,9 @@ def join_models(models: Sequence[EnterpriseModel]) -> EnterpriseModel:
     drawing only if the inventory has no ids of the same register. The values of an
     earlier model take precedence; later ones fill empty fields. Inventories come last,
     because drawings define the domains and their members, and inventories only
-    describe. If an id is already taken, the name of the file is put before it. A
-    relation with an end in no model is skipped.
+    describe. A relation of an inventory whose target it only names ends at the only
+    element of that name and type. If an id is already taken, the name of the file is
+    put before it. A relation with an end in no model is skipped.
 
     Args:
         models: At least one model; a repeated model adds nothing.
@@ -215,9 +216,35 @@ class _Joiner:
                 element_ids=tuple(new_id.get(i, i) for i in view.element_ids),
                 relation_ids=tuple(new_id.get(i, i) for i in view.relation_ids),
             )
-        self._skips.extend(model.skips)
+        for skip in model.skips:
+            if skip.relation is not None:
+                source = _moved_end(skip.relation.source, new_id)
+                moved = replace_fields(skip.relation, source=source)
+                self._skips.append(replace_fields(skip, relation=moved))
+            else:
+                self._skips.append(skip)
+
+    def _relate_named(self) -> None:
+        """Add the relations to elements that an inventory only names."""
+        if not any(skip.relation for skip in self._skips):
+            return
+        names = _DrawnNames(self._elements.values())
+        left = []
+        for skip in self._skips:
+            relation = skip.relation
+            target = relation and names.only(relation.target.name, skip.target_type)
+            if not relation or not target or target.id == relation.source.element_id:
+                left.append(skip)
+                continue
+            end = RelationEnd(
+                element_id=target.id, name=target.name, domain=target.domain
+            )
+            key = self._free_id(relation.id, self._relations, relation.location.file)
+            self._relations[key] = replace_fields(relation, id=key, target=end)
+        self._skips = left
 
     def build(self, models: Sequence[EnterpriseModel]) -> EnterpriseModel:
+        self._relate_named()
         relations, skips = self._known_relations()
         return EnterpriseModel(
             name=" + ".join(dict.fromkeys(m.name for m in models)),
@@ -334,6 +361,19 @@ class _DrawnNames:
             if same := self._entities.get((name, other)):
                 return same
         return self._groups.get((name, kind), [])
+
+    def only(self, name: str, kind: str) -> ModelElement | None:
+        """Return the only entity of a name and a type, or untyped; None for several.
+
+        A kind that nothing has is no type but the heading of a column: "depends on".
+        """
+        key, wanted = " ".join(name.split()).casefold(), kind_of(kind)
+        same = self.of_type(key, wanted) or self.of_type(key, "")
+        if not same and wanted not in {type_ for _, type_ in self._entities}:
+            same = [
+                e for (n, _), some in self._entities.items() if n == key for e in some
+            ]
+        return same[0] if len(same) == 1 else None
 
 
 def _has_own_id(element: ModelElement) -> bool:

@@ -136,13 +136,19 @@ class ModelView(Record):
 
 
 class ModelSkip(Record):
-    """Something in the file that is not part of the model, with the reason."""
+    """Something in the file that is not part of the model, with the reason.
+
+    `relation` is a relation whose target the file only names; `target_type` is the type
+    that its column states, in small letters. Another file may have the target.
+    """
 
     kind: Literal["element", "relation", "view", "property", "sheet"]
     id: str
     name: str
     reason: str
     page: int | None = None
+    relation: ModelRelation | None = None
+    target_type: str = ""
 
 
 class UnreadSheet(Record):

@@ -161,7 +161,7 @@ class QuestionReader:
         words: dict[str, int] = {}
         at = 0
         while at < len(tokens):
-            mention = self._mention(tokens, at, written if letters else ())
+            mention = self._mention(tokens, at, written, letters)
             kind = self._kind(tokens, at)
             if is_label:
                 mention, kind = _keep_label(mention, kind, written, at, is_label)
@@ -237,27 +237,30 @@ class QuestionReader:
         return Mention(tuple(ids), mention.start, mention.end)
 
     def _mention(
-        self, tokens: Sequence[str], at: int, written: Sequence[str]
+        self, tokens: Sequence[str], at: int, written: Sequence[str], letters: bool
     ) -> Mention | None:
         """Return the longest name at this position, with all its elements.
 
-        With `written`, a name must match exactly; the first word of a question has a
-        capital anyway, so it alone is not enough.
+        With `letters`, a name must match exactly; the first word of a question has a
+        capital anyway, so it alone is not enough. Otherwise a name of just these words
+        comes before those of other forms: "ticket" is Ticket rather than Ticketing.
         """
         fits = [
             name
             for name in self._names.get(tokens[at], ())
             if tuple(tokens[at : at + len(name.tokens)]) == name.tokens
             and (
-                not written or tuple(written[at : at + len(name.tokens)]) == name.words
+                not letters or tuple(written[at : at + len(name.tokens)]) == name.words
             )
-            and (not written or at > 0 or len(name.tokens) > 1)
+            and (not letters or at > 0 or len(name.tokens) > 1)
         ]
         if not fits:
             return None
         length = len(fits[0].tokens)
-        ids = tuple(name.id for name in fits if len(name.tokens) == length)
-        return Mention(ids, at, at + length)
+        longest = [name for name in fits if len(name.tokens) == length]
+        asked = " ".join(written[at : at + length]).casefold()
+        same = [name for name in longest if " ".join(name.words).casefold() == asked]
+        return Mention(tuple(n.id for n in same or longest), at, at + length)
 
     def _kind(self, tokens: Sequence[str], at: int) -> _Asked:
         """Return the word for a type at this position; empty if there is none."""
@@ -301,6 +304,7 @@ def _type_phrases(model: EnterpriseModel) -> dict[tuple[str, ...], frozenset[str
         if not words:
             continue
         phrases[tuple(words)].add(kind)
+        phrases[(base_form(kind.casefold()),)].add(kind)  # as answers write it
         if words[-1] not in ANY_ELEMENT and words[-1] != "object":
             phrases[(words[-1],)].add(kind)
     for word in ("application", "system"):

@@ -27,11 +27,12 @@ from elt_llm_ingest.readers.archimate.entries import (
     ViewNode,
 )
 from elt_llm_ingest.readers.archimate.exchange_format import read_exchange
+from elt_llm_ingest.readers.archimate.unfiled import UnfiledPlaces
 from elt_llm_ingest.readers.enterprise.canvas import Rectangle, rectangle_around
 from elt_llm_ingest.readers.enterprise.documents import model_documents, split_words
 from elt_llm_ingest.readers.xml import safe
 
-PARSER = "archimate 1"
+PARSER = "archimate 2"
 ARCHI_SPACE = "http://www.archimatetool.com/archimate"
 EXCHANGE_SPACE = "http://www.opengroup.org/xsd/archimate"
 FAR = 1e9  # pixels; coordinates beyond this, infinite or NaN are ignored
@@ -86,6 +87,7 @@ class _Builder:
         self._path = path
         self._entries = entries
         self._folders = {folder.key: folder for folder in entries.folders}
+        self._unfiled = UnfiledPlaces(entries)
         self._elements: dict[str, ModelElement] = {}
         self._relations: dict[str, ModelRelation] = {}
         self._views: list[ModelView] = []
@@ -120,6 +122,7 @@ class _Builder:
             self._skip("element", entry, "another element has its identifier")
             return
         names = [folder.name for folder in self._above(entry)]
+        names = names or list(self._unfiled.place(entry))
         self._elements[entry.key] = ModelElement(
             id=entry.key,
             name=entry.name or f"({split_words(entry.type).lower() or 'element'})",

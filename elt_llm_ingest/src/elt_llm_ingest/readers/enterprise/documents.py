@@ -253,7 +253,10 @@ def model_tables(model: EnterpriseModel) -> dict[str, Any]:
         "entities": _entity_rows(entities, model),
         "relationships": [_relationship_row(r) for r in model.relations],
         "domains": _domain_rows(model),
-        "skipped": [s.model_dump(exclude_none=True) for s in skips],
+        "skipped": [
+            s.model_dump(exclude_none=True, exclude={"relation", "target_type"})
+            for s in skips
+        ],
     }
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from elt_llm_ingest.readers.enterprise.canvas import Canvas, Rectangle, is_group
 from elt_llm_ingest.readers.enterprise.drawio_cells import DrawioCell
 
+NO_DOMAIN = "it is in no domain and contains no other box"
 BOX_WIDTH, BOX_HEIGHT = 100, 40  # larger in both: a box for others, if any is in it
 
 
@@ -251,8 +252,7 @@ class Sorter:
             if d.place.holds_centre(place) and d.place.area > place.area
         ]
         if not around:
-            reason = "it is in no domain and contains no other box"
-            self._unplaced.append((cell, reason))
+            self._unplaced.append((cell, NO_DOMAIN))
             return
         domain = min(around, key=lambda d: d.place.area)
         domain.members.append((cell, None))

@@ -27,9 +27,9 @@ from elt_llm_ingest.readers.enterprise.canvas import Canvas, Rectangle
 from elt_llm_ingest.readers.enterprise.documents import model_documents
 from elt_llm_ingest.readers.enterprise.drawio_cells import DrawioCell, diagrams
 from elt_llm_ingest.readers.enterprise.edges import EdgeEnd, EdgeReading, read_edge
-from elt_llm_ingest.readers.enterprise.shapes import PageShapes, Shape, read_shapes
+from elt_llm_ingest.readers.enterprise.shapes import PageShapes, Shape, read_pages
 
-PARSER = "drawio 5"
+PARSER = "drawio 6"
 FORMAT = "drawio"
 DOCUMENTATION = ("documentation", "description", "tooltip")
 TYPE_NAMES = ("relationType", "relationshipType")
@@ -94,8 +94,8 @@ def read_model(path: Path, data: bytes) -> tuple[EnterpriseModel, list[Page]]:
     """
     reader = _Reader(path)
     canvases = [Canvas(diagram) for diagram in diagrams(path.name, data)]
-    for canvas in canvases:
-        reader.read_page(canvas)
+    for canvas, page in zip(canvases, read_pages(canvases), strict=True):
+        reader.read_page(canvas, page)
     if not reader.elements and not reader.skips:
         raise LoadError(
             path.name,
@@ -152,9 +152,8 @@ class _Reader:
             skips=tuple(self.skips),
         )
 
-    def read_page(self, canvas: Canvas) -> None:
+    def read_page(self, canvas: Canvas, page: PageShapes) -> None:
         """Add the elements, the relations and the view of a page."""
-        page = read_shapes(canvas)
         number, name = canvas.diagram.number, canvas.diagram.name
         cells = [shape.cell for shape in page.shapes.values()]
         bounds = canvas.bounds(cells or canvas.facts())

@@ -34,7 +34,7 @@ from elt_llm_ingest.readers.enterprise.inventory_types import type_named
 from elt_llm_ingest.readers.text_builder import TextBuilder, one_line, with_sections
 from elt_llm_ingest.readers.workbook import read_sheets
 
-PARSER = "inventory 8"
+PARSER = "inventory 9"
 Sheets = Sequence[tuple[str, list[list[str]]]]
 WriteSheet = Callable[[TextBuilder, int], None]  # with the number of the sheet
 _SHOWN = 12  # headings in a sentence

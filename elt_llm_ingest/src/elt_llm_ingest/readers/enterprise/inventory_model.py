@@ -319,13 +319,23 @@ class _InventoryModelBuilder:
             if column in self._end_columns(row):
                 continue
             for key, name in self._cells(row, (column,)):
-                ids = self._targets(name, _types_meant(column, row))
+                types = _types_meant(column, row)
+                ids = self._targets(name, types)
+                called = _verb(words), column
                 if len(ids) == 1:
-                    called = _verb(words), column
                     self._relate(key, row.get("id"), ids[0], row, called)
-                else:
-                    shown = f"{row.get('name')} -> {name}"
-                    self._skip(key, shown, _why_not_one(ids, name), row)
+                    continue
+                self._skip(
+                    key, f"{row.get('name')} -> {name}", _why_not_one(ids, name), row
+                )
+                if not ids:  # a drawing may have it
+                    source = RelationEnd(element_id=row.get("id"), name=row.get("name"))
+                    target = RelationEnd(element_id="", name=name)
+                    self.skips[-1] = replace_fields(
+                        self.skips[-1],
+                        relation=self._relation(key, source, target, row, called),
+                        target_type=types[0],
+                    )
         if "interface" in row.get("type").casefold():
             self._add_flows(row)
 
@@ -381,20 +391,28 @@ class _InventoryModelBuilder:
         row: InventoryRow,
         called: tuple[str, str],
     ) -> None:
-        self.relations.append(
-            ModelRelation(
-                id=key,
-                source=RelationEnd(
-                    element_id=source, name=self._rows[source].get("name")
-                ),
-                target=RelationEnd(
-                    element_id=target, name=self._rows[target].get("name")
-                ),
-                name=called[0],
-                type=called[1],
-                direction="forward",
-                location=replace_fields(self._location(row), box=None),
-            )
+        ends = [
+            RelationEnd(element_id=one, name=self._rows[one].get("name"))
+            for one in (source, target)
+        ]
+        self.relations.append(self._relation(key, ends[0], ends[1], row, called))
+
+    def _relation(
+        self,
+        key: str,
+        source: RelationEnd,
+        target: RelationEnd,
+        row: InventoryRow,
+        called: tuple[str, str],
+    ) -> ModelRelation:
+        return ModelRelation(
+            id=key,
+            source=source,
+            target=target,
+            name=called[0],
+            type=called[1],
+            direction="forward",
+            location=replace_fields(self._location(row), box=None),
         )
 
     def _skip(self, key: str, name: str, reason: str, row: InventoryRow) -> None:

@@ -5,11 +5,13 @@ text is an element: the content of a box belongs to it, rows of a table or a cla
 its attributes, and free text is a note.
 """
 
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from elt_llm_core.enterprise.model import ElementRole
 from elt_llm_ingest.readers.enterprise.canvas import Canvas, Rectangle, is_group
-from elt_llm_ingest.readers.enterprise.domains import Sorter
+from elt_llm_ingest.readers.enterprise.domains import NO_DOMAIN, Sorter
 from elt_llm_ingest.readers.enterprise.drawio_cells import DrawioCell
 
 NO_NAME = "it has no name"
@@ -48,6 +50,10 @@ class PageShapes:
         self.shapes.setdefault(shape.cell.id, shape)
 
 
+# A fact sheet by id and name, with its first shape in each domain; "" is none.
+_Homes = dict[tuple[str, str], dict[str, Shape]]
+
+
 def read_shapes(canvas: Canvas) -> PageShapes:
     """Return the roles of the shapes of a page.
 
@@ -59,6 +65,55 @@ def read_shapes(canvas: Canvas) -> PageShapes:
         an element, as a part of one, or as a skip.
     """
     return _leanix_page(canvas) if canvas.facts() else _GenericPage(canvas).read()
+
+
+def read_pages(canvases: Sequence[Canvas]) -> list[PageShapes]:
+    """Return the roles of the shapes of each page of a file.
+
+    A diagram often repeats a fact sheet of another page beside its own domains, as the
+    end of a relation. It is the one of its id and name, and stands in the domain that
+    the other page has it in, unless pages disagree on that.
+
+    Args:
+        canvases: The pages of a file.
+    """
+    pages = [read_shapes(canvas) for canvas in canvases]
+    homes: _Homes = defaultdict(dict)
+    for page in pages:
+        for shape in page.shapes.values():
+            if key := _sheet_of(shape.cell):
+                homes[key].setdefault(shape.domain, shape)
+    for canvas, page in zip(canvases, pages, strict=True):
+        _place_strays(canvas, page, homes)
+    return pages
+
+
+def _place_strays(canvas: Canvas, page: PageShapes, homes: _Homes) -> None:
+    strays = [i for i, reason in page.skips.items() if reason == NO_DOMAIN]
+    for cell in (canvas.cells[i] for i in strays):
+        if home := _only_home(homes, cell):
+            del page.skips[cell.id]
+            page.add(Shape(cell, home.role, home.domain, home.subtype))
+    for shape in page.shapes.values():
+        home = None if shape.domain else _only_home(homes, shape.cell)
+        if home is not None:
+            shape.role, shape.domain = home.role, home.domain
+            shape.subtype = home.subtype
+
+
+def _sheet_of(cell: DrawioCell) -> tuple[str, str] | None:
+    sheet = cell.attributes.get("factSheetId", "")
+    return (sheet, cell.label.casefold()) if sheet else None
+
+
+def _only_home(homes: _Homes, cell: DrawioCell) -> Shape | None:
+    """Return the shape of a fact sheet in its only domain, or in none at all."""
+    key = _sheet_of(cell)
+    by_domain = homes.get(key, {}) if key else {}
+    placed = [shape for domain, shape in by_domain.items() if domain]
+    if len(placed) > 1:
+        return None
+    return placed[0] if placed else by_domain.get("")
 
 
 def _leanix_page(canvas: Canvas) -> PageShapes:
