@@ -17,7 +17,7 @@ from elt_llm_core.store.index.child import run_child
 from elt_llm_core.store.index.manifest import IndexFolder
 from elt_llm_core.store.index.publish import is_due, is_outdated
 
-INSPECTOR = "elt_llm_core.store.index.inspection"
+INSPECTOR = "elt_llm_core.store.index.generation_check"
 
 
 def check_indexes(config: RagConfig, store: Store, *, deep: bool) -> Iterator[Check]:

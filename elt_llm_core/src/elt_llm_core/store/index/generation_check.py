@@ -1,6 +1,6 @@
 """Checks a published generation. Run as a child process that ends afterwards.
 
-    python -m elt_llm_core.store.index.inspection DATA_DIR COLLECTION
+    python -m elt_llm_core.store.index.generation_check DATA_DIR COLLECTION
 
 A damaged index can kill the process that opens it; the parent then reports the signal.
 Prints the faults as one JSON list.
