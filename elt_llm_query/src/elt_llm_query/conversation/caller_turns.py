@@ -5,7 +5,7 @@ the next message the evidence that a stored conversation has.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 
 from elt_llm_core.conversation import Message, Speaker
@@ -48,6 +48,8 @@ def exchanges_of(
     messages: list[Message] = []
     exchanges: list[Exchange] = []
     rows = _named_rows(store, collections) if store and turns else {}
+    # A long document is read once, and not for each of its quotes in each reply.
+    text_of = cache(store.document_text) if store else None
     for question, text in turns:
         # Its self-contained form is not stored, so it is derived again.
         understood = understand_by_rules(question, exchanges)
@@ -66,7 +68,9 @@ def exchanges_of(
             asked_back=is_courtesy or bool(understood.unclear),
             evidence=cache(partial(SpokenOf, (text,))),
         )
-        exchanges.append(_with_sources(exchange, store, rows) if store else exchange)
+        if store and text_of:
+            exchange = _with_sources(exchange, store, rows, text_of)
+        exchanges.append(exchange)
     return messages, exchanges
 
 
@@ -76,7 +80,10 @@ def _named_rows(store: Store, collections: Sequence[str]) -> dict[str, DocumentR
 
 
 def _with_sources(
-    exchange: Exchange, store: Store, rows: Mapping[str, DocumentRow]
+    exchange: Exchange,
+    store: Store,
+    rows: Mapping[str, DocumentRow],
+    text_of: Callable[[str], str],
 ) -> Exchange:
     """Return an exchange with the documents and quotes that its text lists."""
     listed = []
@@ -90,7 +97,7 @@ def _with_sources(
     if not listed:
         return exchange
     documents = tuple(dict.fromkeys(row.document_id for row, _, _ in listed))
-    several = [_find_quote(store, *one) for one in listed]
+    several = [_find_quote(text_of, *one) for one in listed]
     return Exchange(
         question=exchange.question,
         status=exchange.status,
@@ -105,11 +112,11 @@ def _with_sources(
 
 
 def _find_quote(
-    store: Store, row: DocumentRow, place: str, quoted: str
+    text_of: Callable[[str], str], row: DocumentRow, place: str, quoted: str
 ) -> Citation | None:
     """Return a listed quote as it stands in its document, or None if it does not."""
     words = r"\s+".join(map(re.escape, quoted.split()))
-    text = store.document_text(row.document_id)
+    text = text_of(row.document_id)
     match = re.search(words, text) if words else None
     if match is None:
         return None
