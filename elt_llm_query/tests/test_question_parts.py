@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from elt_llm_core.config.sections import RagConfig
-from elt_llm_core.errors import ModelUnavailableError
+from elt_llm_core.errors import ModelUnavailableError, UsageError
 from elt_llm_core.results import DegradationKind, QueryResult, Status
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import ScriptedLLM
@@ -91,3 +91,9 @@ def test_the_parts_are_answered_if_the_model_fails(library: Library) -> None:
     assert "590" in result.answer
     kinds = {one.kind for one in result.degradations}
     assert DegradationKind.GENERATION_UNAVAILABLE in kinds
+
+
+def test_a_question_may_not_be_longer_for_its_parts(library: Library) -> None:
+    part = "what is the weight of oak " + "and of larch " * 350
+    with pytest.raises(UsageError, match="use at most 8000"):
+        library.ask(f"{part} and {part}?")

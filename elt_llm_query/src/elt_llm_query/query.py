@@ -34,7 +34,7 @@ from elt_llm_query.grounding.labels import LabelSources
 from elt_llm_query.grounding.nearest import REFUSED
 from elt_llm_query.grounding.sources import to_sources
 from elt_llm_query.plan import SearchPlan, quoting_settings, search_settings
-from elt_llm_query.request import open_request
+from elt_llm_query.request import check_question, open_request
 from elt_llm_query.source_search import SourceSearch
 from elt_llm_query.stages import strategies_of, writes_answers
 
@@ -109,6 +109,7 @@ def query_collections(  # noqa: PLR0913 - what may be said of a question
         CollectionMismatchError: If a collection was embedded by another model.
         ConfigError: If a strategy does not exist or has wrong options.
     """
+    check_question(question)  # before it is split, which takes minutes for a megabyte
     ask = partial(
         answer_question,
         names,

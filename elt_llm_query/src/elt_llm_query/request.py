@@ -88,6 +88,27 @@ def open_request(
         CollectionNotFoundError: If a collection does not exist.
         CollectionMismatchError: If a collection was embedded by another model.
     """
+    check_question(question)
+    if not names:
+        raise UsageError("no collection to search", "name one with --collection")
+    collections = tuple(store.open(name) for name in dict.fromkeys(names))
+    bundle, limits = QueryBundle(question), dict(where or {})
+    request = Request(question, collections, bundle, analyse(question), limits)
+    _check_filters(limits, collections)  # before a model is called
+    if any(c.card.chunks for c in collections):
+        _embed(request, models, named=named)
+    return request
+
+
+def check_question(question: str) -> None:
+    """Check the text of a question.
+
+    Args:
+        question: At most 8,000 characters.
+
+    Raises:
+        UsageError: If it is empty, too long or not valid Unicode.
+    """
     if not any(c.isalnum() for c in question):
         raise UsageError("the question is empty", "write a question")
     if _SURROGATE.search(question):
@@ -100,15 +121,6 @@ def open_request(
             f"the question has {len(question)} characters",
             f"use at most {MOST_CHARACTERS}",
         )
-    if not names:
-        raise UsageError("no collection to search", "name one with --collection")
-    collections = tuple(store.open(name) for name in dict.fromkeys(names))
-    bundle, limits = QueryBundle(question), dict(where or {})
-    request = Request(question, collections, bundle, analyse(question), limits)
-    _check_filters(limits, collections)  # before a model is called
-    if any(c.card.chunks for c in collections):
-        _embed(request, models, named=named)
-    return request
 
 
 def _check_filters(where: Mapping[str, Any], collections: Sequence[Collection]) -> None:
