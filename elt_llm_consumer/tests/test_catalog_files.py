@@ -13,6 +13,7 @@ from elt_llm_consumer import product_commands
 from elt_llm_consumer.catalog import CatalogJob
 from elt_llm_consumer.catalog_diff import compare_catalogs, read_catalog_rows
 from elt_llm_consumer.catalog_files import draw_mermaid, draw_plantuml, render_site
+from elt_llm_consumer.catalog_scope import CatalogScope
 from elt_llm_core.errors import ConfigError, ExchangeError, UsageError
 from elt_llm_core.reviews.review_records import ReviewChange, ReviewStatus
 
@@ -101,7 +102,9 @@ def test_only_some_entities_go_into_a_file_of_their_own(run, store):
     change = ReviewChange(item_id=item.item_id, status=ReviewStatus.APPROVED)
     store.reviews.change(name, [change], "ann")
     report = run(domains=("contracts",))
-    assert Path(report.files["catalog_json"]).name == "catalog_handbook_contracts.json"
+    assert Path(report.files["catalog_json"]).name == (
+        "catalog_handbook.only_contracts.json"
+    )
     rows = flat(report)
     assert set(rows) == {"Ground Lease", "Boundary Survey"}
     assert rows["Ground Lease"]["review_status"] == "APPROVED"
@@ -143,6 +146,42 @@ def test_a_catalogue_that_was_always_made_without_the_handbook_is_reviewed(run, 
     items = store.reviews.items("catalog:handbook")
     assert "Ground Lease" in {item.label for item in items}
     assert "reopened" not in run(skip_handbook=True).counts
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"skip_handbook": True}, "catalog_handbook.without-handbook"),
+        ({"skip_relationships": True}, "catalog_handbook.without-relationships"),
+        ({"entities": ("tenants",)}, "catalog_handbook.only_tenants"),
+        # A domain of this name: its files are not those of the whole catalogue.
+        ({"domains": ("flat",)}, "catalog_handbook.only_flat"),
+    ],
+)
+def test_a_partial_run_leaves_the_whole_catalogue(run, monkeypatch, options, name):
+    whole = {path: Path(path).read_bytes() for path in run().files.values()}
+    monkeypatch.setattr(CatalogScope, "restrict", lambda _self, model: model)
+    report = run(**options)
+    assert {path: Path(path).read_bytes() for path in whole} == whole
+    assert Path(report.files["catalog_json"]).stem == name
+    assert not whole.keys() & report.files.values()
+
+
+def test_a_run_without_relationships_keeps_those_under_review(run, store):
+    run()
+    name = "catalog:handbook"
+    before = [item.proposal for item in store.reviews.items(name)]
+    assert any(one.content["relationships"] for one in before)
+    run(skip_relationships=True)
+    assert [item.proposal for item in store.reviews.items(name)] == before
+
+
+def test_long_names_of_parts_differ(run, monkeypatch):
+    monkeypatch.setattr(CatalogScope, "restrict", lambda _self, model: model)
+    long = ("a" * 120 + "b", "a" * 120 + "c")
+    names = {run(domains=(one,)).files["catalog_json"] for one in long}
+    assert len(names) == 2
+    assert all(len(Path(one).name) < 150 for one in names)
 
 
 def test_a_person_can_force_an_entity_and_write_its_texts(run, tmp_path):

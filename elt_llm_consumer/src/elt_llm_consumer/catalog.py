@@ -29,6 +29,7 @@ from elt_llm_consumer.product import default_path, publish_files, split_valid
 from elt_llm_consumer.product_job import ProductJob
 from elt_llm_consumer.reviewed import product_name, review_rows
 from elt_llm_core.errors import UnknownProductError
+from elt_llm_core.identifiers import digest
 from elt_llm_core.jobs import JobContext, JobReport
 from elt_llm_core.strategy import Models
 
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
     from elt_llm_consumer.handbook_reader import HandbookReader
     from elt_llm_consumer.linking.term_placer import TermPlacer
 
-_NAME = 100  # characters of a file name, well below the limit of file systems
+_PART = 60  # characters of a part's name, well below the limit of file systems
+_DIGEST = 8  # hex digits that tell two long names apart
 
 
 class CatalogJob(ProductJob):
@@ -145,23 +147,45 @@ class CatalogJob(ProductJob):
     def _is_partial(self, context: JobContext, cataloguer: Cataloguer) -> bool:
         """Return whether the rows are less than the catalogue that people review.
 
-        Without the handbook every row loses what was approved of it; that is no change
-        of the documents, so it reopens nothing, and no term counts as removed.
+        Without the handbook every row loses what was approved of it, and without the
+        relationships what is exported of them; that is no change of the documents, so
+        it reopens and replaces nothing, and no term counts as removed.
         """
-        if cataloguer.scope.is_partial or not self.skip_handbook:
-            return cataloguer.scope.is_partial
+        if cataloguer.scope.is_partial:
+            return True
+        lacks_handbook, lacks_relations = self.skip_handbook, self.skip_relationships
+        if not (lacks_handbook or lacks_relations):
+            return False
         name = product_name(REVIEWED.job, cataloguer.handbook.collections)
         with suppress(UnknownProductError):  # never made before
-            return any(
-                one.proposal and one.proposal.content.get("source") != "MODEL_ONLY"
+            rows = [
+                one.proposal.content
                 for one in context.store.reviews.items(name)
+                if one.proposal
+            ]
+            return any(
+                (lacks_handbook and row.get("source") != "MODEL_ONLY")
+                or (lacks_relations and row.get("relationships"))
+                for row in rows
             )
         return False
 
     def _path(self, context: JobContext) -> Path:
-        """Return the main file, named by its domains and entities if partial."""
+        """Return the main file; that of a part is named by what it has or lacks.
+
+        The dot keeps it from being a file of a whole catalogue: no collection has one
+        in its name, so a domain "flat" is not the flat list.
+        """
         if self.output is not None:
             return self.output
         path = default_path(context.store.data_dir, "catalog", self.collections)
-        parts = [re.sub(r"\W+", "-", one) for one in (*self.domains, *self.entities)]
-        return path.with_name("_".join([path.stem, *parts])[:_NAME] + path.suffix)
+        chosen = [re.sub(r"\W+", "-", one) for one in (*self.domains, *self.entities)]
+        parts = ["only", *chosen] if chosen else []
+        parts += ["without-handbook"] if self.skip_handbook else []
+        parts += ["without-relationships"] if self.skip_relationships else []
+        if not parts:
+            return path
+        part = "_".join(parts)
+        if len(part) > _PART:
+            part = f"{part[:_PART]}-{digest(part)[:_DIGEST]}"
+        return path.with_name(f"{path.stem}.{part}{path.suffix}")
