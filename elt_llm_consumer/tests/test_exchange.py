@@ -365,6 +365,29 @@ def test_skos_has_one_label_a_hierarchy_both_ways_and_the_evidence(product, stor
     assert told == {(r["term"], r["definition"], r["start"], r["end"]) for r in rows}
 
 
+def test_skos_states_symmetric_relations_both_ways_and_reads_them_once():
+    def of(*kinds):
+        return tuple(TermRelation(kind=kind, target=("Anchor",)) for kind in kinds)
+
+    kinds = (RelationKind.RELATED, RelationKind.SYNONYM, RelationKind.BROADER)
+    terms = (Term(name="Anchor"), Term(name="Zone", relations=of(*kinds)))
+    glossary = Glossary(name="Harbour", terms=terms)
+    chosen = load_format("skos_turtle")
+    written = write_glossary(chosen, glossary)
+    graph = Graph().parse(data=written.content, format="turtle")
+    for predicate in (SKOS.related, SKOS.exactMatch):
+        pairs = set(graph.subject_objects(predicate))
+        assert len(pairs) == 2
+        assert {(second, first) for first, second in pairs} == pairs
+    anchor, zone = chosen.read(written.content).terms
+    assert [one.kind for one in zone.relations] == [RelationKind.BROADER]
+    assert [(one.kind, one.target) for one in anchor.relations] == [
+        (RelationKind.RELATED, ("Zone",)),
+        (RelationKind.SYNONYM, ("Zone",)),
+    ]
+    assert not written.losses
+
+
 FOREIGN = """
 @prefix skos: <http://www.w3.org/2004/02/skos/core#> .
 @prefix ex: <https://example.org/> .

@@ -13,6 +13,7 @@ from elt_llm_consumer.exchange.glossary_terms import (
     RelationKind,
     Term,
     TermStatus,
+    join_ends,
 )
 from elt_llm_core.errors import ConfigError
 from elt_llm_core.product_exports import Problem
@@ -64,6 +65,8 @@ class GlossaryFormat(Strategy["GlossaryFormat"]):
     local_options: ClassVar[frozenset[str]] = frozenset()
     """Options that name files of this machine: no request may set them."""
     relation_kinds: ClassVar[frozenset[RelationKind]] = frozenset(RelationKind)
+    two_way: ClassVar[frozenset[RelationKind]] = frozenset()
+    """Kinds that are written at both ends, and read back at the first of the two."""
     status_names: ClassVar["Mapping[TermStatus, str]"] = {}
     """How the target calls each status; empty where it has no status."""
 
@@ -105,9 +108,10 @@ class GlossaryFormat(Strategy["GlossaryFormat"]):
     def keep_glossary(self, glossary: Glossary) -> Glossary:
         """Return the glossary with the writable part of each term, sorted again."""
         terms = tuple(map(self.keep, glossary.terms))
-        return Glossary(
+        kept = Glossary(
             name=glossary.name, description=glossary.description, terms=terms
         )
+        return join_ends(kept, self.two_way)
 
     @abstractmethod
     def write(self, glossary: Glossary) -> bytes:

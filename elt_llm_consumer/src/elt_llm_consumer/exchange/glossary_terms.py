@@ -6,6 +6,7 @@ and spreadsheets exclude, so that equal glossaries are equal records.
 """
 
 import re
+from collections.abc import Collection
 from enum import StrEnum
 from typing import Any
 
@@ -265,3 +266,37 @@ class Glossary(Record):
     @classmethod
     def _sort(cls, terms: tuple[Term, ...]) -> tuple[Term, ...]:
         return tuple(sorted(terms, key=lambda term: term.path))
+
+
+def join_ends(glossary: Glossary, kinds: Collection[RelationKind]) -> Glossary:
+    """Return the glossary with each relation of some kinds once.
+
+    A relation that holds both ways may be stated at either term or at both; it is kept
+    at the term whose path comes first.
+
+    Args:
+        glossary: The terms.
+        kinds: The kinds of relations that hold both ways.
+    """
+    paths = {term.path for term in glossary.terms}
+    moved: dict[Path, list[TermRelation]] = {}
+    kept: dict[Path, list[TermRelation]] = {}
+    for term in glossary.terms:
+        for one in term.relations:
+            if one.kind in kinds and one.target in paths and one.target < term.path:
+                turned = TermRelation(kind=one.kind, target=term.path)
+                moved.setdefault(one.target, []).append(turned)
+            else:
+                kept.setdefault(term.path, []).append(one)
+    if not moved:
+        return glossary
+    terms = tuple(
+        Term(
+            **{
+                **dict(term),
+                "relations": (*kept.get(term.path, ()), *moved.get(term.path, ())),
+            }
+        )
+        for term in glossary.terms
+    )
+    return Glossary(**{**dict(glossary), "terms": terms})

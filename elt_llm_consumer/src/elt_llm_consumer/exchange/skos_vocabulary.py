@@ -24,6 +24,9 @@ RELATIONS: Mapping[RelationKind, URIRef] = {
     RelationKind.HAS_PART: ISO_THES.narrowerPartitive,
     RelationKind.REPLACED_BY: DCTERMS.isReplacedBy,
 }
+# SKOS declares these symmetric (S23 and S44 of its reference); a reader that does not
+# infer the other direction would show the relation at one term only.
+SYMMETRIC = frozenset({RelationKind.RELATED, RelationKind.SYNONYM})
 # Fields of a term with their predicates: texts with a language, and without.
 WORDS: Mapping[str, URIRef] = {
     "definition": SKOS.definition,

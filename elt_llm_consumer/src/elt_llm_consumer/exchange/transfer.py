@@ -4,7 +4,12 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from elt_llm_consumer.exchange.glossary_format import GlossaryFormat
-from elt_llm_consumer.exchange.glossary_terms import Glossary, Path, Term
+from elt_llm_consumer.exchange.glossary_terms import (
+    Glossary,
+    Path,
+    Term,
+    join_ends,
+)
 from elt_llm_core.errors import ExchangeError
 from elt_llm_core.product_exports import Loss, Problem
 from elt_llm_core.records import Record
@@ -111,6 +116,7 @@ def _losses(
 ) -> list[Loss]:
     """Return fields that differ between a glossary and its written file."""
     by_path = {term.path: term for term in written.terms}
+    glossary = join_ends(glossary, chosen.two_way)
     losers: dict[str, list[str]] = {}
     for term in glossary.terms:
         other = by_path.get(chosen.keep(term).path)

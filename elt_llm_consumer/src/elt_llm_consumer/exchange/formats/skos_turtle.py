@@ -27,8 +27,11 @@ from elt_llm_consumer.exchange.glossary_format import (
 from elt_llm_consumer.exchange.glossary_terms import (
     Glossary,
     Path,
+    RelationKind,
     Term,
     TermEvidence,
+    TermRelation,
+    join_ends,
 )
 from elt_llm_consumer.exchange.skos_vocabulary import (
     ELT,
@@ -36,6 +39,7 @@ from elt_llm_consumer.exchange.skos_vocabulary import (
     OA,
     PDF_FRAGMENTS,
     RELATIONS,
+    SYMMETRIC,
     TEXTS,
     WORDS,
 )
@@ -69,6 +73,7 @@ class SkosTurtle(GlossaryFormat):
     title: ClassVar[str] = "SKOS Turtle"
     ending: ClassVar[str] = ".ttl"
     holds: ClassVar[frozenset[str]] = frozenset(Term.model_fields)
+    two_way: ClassVar[frozenset[RelationKind]] = SYMMETRIC
 
     @override
     def write(self, glossary: Glossary) -> bytes:
@@ -81,7 +86,8 @@ class SkosTurtle(GlossaryFormat):
 
     @override
     def read(self, content: bytes) -> Glossary:
-        return SkosReader(_parse(content), self.language).glossary()
+        read = SkosReader(_parse(content), self.language).glossary()
+        return join_ends(read, self.two_way)
 
     @override
     def check(self, content: bytes) -> list[Problem]:
@@ -114,6 +120,7 @@ class _Writer:
 
     def __init__(self, glossary: Glossary, base: str, language: str) -> None:
         self._glossary = glossary
+        self._paths = {term.path for term in glossary.terms}
         self._language = language or None
         self._scheme = URIRef(base + quote(glossary.name, safe=""))
         self._graph = Graph(bind_namespaces="none")
@@ -156,10 +163,17 @@ class _Writer:
         for short in term.acronyms:
             self._add(iri, SKOS.altLabel, self._words(short))
         for relation in term.relations:
-            self._add(iri, RELATIONS[relation.kind], self._iri(relation.target))
+            self._add_relation(term.path, relation)
         self._add_parts(iri, term)
         for number, evidence in enumerate(term.evidence, start=1):
             self._add_evidence(iri, URIRef(f"{iri}#evidence-{number}"), evidence)
+
+    def _add_relation(self, path: Path, relation: TermRelation) -> None:
+        first, second = self._iri(path), self._iri(relation.target)
+        predicate = RELATIONS[relation.kind]
+        self._add(first, predicate, second)
+        if relation.kind in SYMMETRIC and relation.target in self._paths:
+            self._add(second, predicate, first)
 
     def _add_place(self, iri: URIRef, term: Term) -> None:
         if term.parent:
