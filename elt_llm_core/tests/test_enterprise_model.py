@@ -183,6 +183,49 @@ def test_relations_of_relations_fall_with_them():
     assert sorted(s.id for s in joined.skips) == ["on", "r"]
 
 
+def test_spellings_of_a_domain_are_one_domain():
+    drawn = model(
+        "a.drawio",
+        element("d", "Audience", role="domain", fact_sheet_id="f-1"),
+        element("1", "Ticket", domain="Audience", subtype="Sales  desk"),
+    )
+    other = model(
+        "b.drawio",
+        element("e", "AUDIENCE", role="domain"),
+        element("2", "Visit", domain="AUDIENCE", parent_id="e", subtype="SALES DESK"),
+        element("3", "Cage", domain="Animals", subtype="SALES DESK"),
+        relations=[relation("r", "2", "e")],
+    )
+    listed = model(
+        "c.xlsx", element("4", "Guide", domain=" audience ")
+    ).model_copy(update={"format": INVENTORY_FORMAT})  # fmt: skip
+    third = model(
+        "d.drawio", element("x", "Audience", role="domain", fact_sheet_id="f-9")
+    )
+    for models in ([drawn, other, third, listed], [listed, drawn, other, third]):
+        joined = join_models(models)
+        entities = {e.name: e for e in joined.elements if e.role == "entity"}
+        assert {e.domain for e in entities.values()} == {"Audience", "Animals"}
+        assert entities["Visit"].subtype == "Sales  desk"
+        assert entities["Cage"].subtype == "SALES DESK"
+        assert graph_of(joined).summary().domains == {"Audience": 3, "Animals": 1}
+        # The group of b.drawio is that of a.drawio; another fact sheet is another one.
+        heads = [e for e in joined.elements if e.role == "domain"]
+        assert [e.id for e in heads] == ["d", "x"]
+        assert [o.key for o in heads[0].occurrences] == ["e"]
+        assert entities["Visit"].parent_id == "d"
+        assert joined.relations[0].target.element_id == "d"
+        assert not joined.skips
+
+
+def test_two_domains_of_one_name_in_a_file_take_no_third():
+    two = model("a.drawio", *(element(k, "Audience", role="domain") for k in "ab"))
+    joined = join_models(
+        [two, model("b.drawio", element("c", "audience", role="domain"))]
+    )
+    assert len(joined.elements) == 3
+
+
 def test_a_ring_of_parents_ends():
     index = ModelIndex(
         model("a", element("x", "X", parent_id="y"), element("y", "Y", parent_id="x"))

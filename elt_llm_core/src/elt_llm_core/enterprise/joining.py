@@ -79,7 +79,9 @@ def join_models(models: Sequence[EnterpriseModel]) -> EnterpriseModel:
     fact sheet of an inventory that no drawing has by id is one with the only element of
     its name and type, or of its name if that has no type; with a fact sheet of a
     drawing only if the inventory has no ids of the same register. The values of an
-    earlier model take precedence; later ones fill empty fields. Inventories come last,
+    earlier model take precedence; later ones fill empty fields. Spellings of a domain
+    that differ in case or white space are one domain, spelt as in the first model; so
+    are its subtypes. Inventories come last,
     because drawings define the domains and their members, and inventories only
     describe. A relation of an inventory whose target it only names ends at the only
     element of that name and type. If an id is already taken, the name of the file is
@@ -134,11 +136,15 @@ class _Joiner:
         self._relations: dict[str, ModelRelation] = {}
         self._views: dict[str, ModelView] = {}
         self._skips: list[ModelSkip] = []
+        self._counts: Counter[str] = Counter()  # domains of a name in the added model
 
     def add(self, model: EnterpriseModel) -> None:
         """Add a model: first the ids, then their references."""
         file = model.source_file
         sheets = {sheet: tuple(ids) for sheet, ids in self._of_fact_sheet.items()}
+        self._counts = Counter(
+            fold_name(one.name) for one in model.elements if one.role == "domain"
+        )
         before = dict(self._elements)
         twins = {e.id: self._twins(e, sheets, before) for e in model.elements}
         is_listed = model.format == INVENTORY_FORMAT
@@ -179,7 +185,24 @@ class _Joiner:
         if element.fact_sheet_id and element.fact_sheet_id in sheets:
             return sheets[element.fact_sheet_id]
         other = before.get(element.id)
-        return (other.id,) if other is not None and _is_same(other, element) else ()
+        if other is not None and _is_same(other, element):
+            return (other.id,)
+        return self._twin_domains(element, before) if element.role == "domain" else ()
+
+    def _twin_domains(
+        self, element: ModelElement, before: Mapping[str, ModelElement]
+    ) -> Sequence[str]:
+        """Return the only domain of its name in earlier models, if it may be the same.
+
+        Two ids are two fact sheets, and of two groups in a file none is chosen.
+        """
+        named = [
+            one
+            for one in before.values()
+            if one.role == "domain" and fold_name(one.name) == fold_name(element.name)
+        ]
+        is_only = len(named) == 1 and self._counts[fold_name(element.name)] == 1
+        return (named[0].id,) if is_only and _is_same(named[0], element) else ()
 
     def _put(self, element: ModelElement, twins: Sequence[str]) -> None:
         if not twins:
@@ -246,6 +269,7 @@ class _Joiner:
     def build(self, models: Sequence[EnterpriseModel]) -> EnterpriseModel:
         self._relate_named()
         relations, skips = self._known_relations()
+        groups = _GroupNames(self._elements.values())
         return EnterpriseModel(
             name=" + ".join(dict.fromkeys(m.name for m in models)),
             source_file=", ".join(dict.fromkeys(m.source_file for m in models)),
@@ -254,8 +278,8 @@ class _Joiner:
             properties={
                 k: v for m in reversed(models) for k, v in m.properties.items()
             },
-            elements=tuple(self._elements.values()),
-            relations=relations,
+            elements=tuple(map(groups.respell, self._elements.values())),
+            relations=tuple(map(groups.respell_ends, relations)),
             views=tuple(self._views.values()),
             skips=(*self._skips, *skips),
         )
@@ -292,6 +316,41 @@ class _Joiner:
             if end.element_id not in self._elements and end.element_id not in relations:
                 return end
         return None
+
+
+class _GroupNames:
+    """The first spelling of each domain, and of each subtype in its domain.
+
+    Args:
+        elements: The elements in order of precedence: drawings before inventories.
+    """
+
+    def __init__(self, elements: Iterable[ModelElement]) -> None:
+        self._first: dict[tuple[str, ...], str] = {}
+        for one in elements:
+            key = fold_name(one.domain)
+            self._first.setdefault((key,), one.domain)
+            self._first.setdefault((key, fold_name(one.subtype)), one.subtype)
+
+    def respell(self, element: ModelElement) -> ModelElement:
+        """Return an element whose groups have their first spelling."""
+        key = fold_name(element.domain)
+        domain = self._first[key,]
+        subtype = self._first[key, fold_name(element.subtype)]
+        if (domain, subtype) == (element.domain, element.subtype):
+            return element
+        return replace_fields(element, domain=domain, subtype=subtype)
+
+    def respell_ends(self, relation: ModelRelation) -> ModelRelation:
+        """Return a relation with the first spelling of the domains at its ends."""
+        ends = {"source": relation.source, "target": relation.target}
+        changed = {
+            name: replace_fields(end, domain=domain)
+            for name, end in ends.items()
+            if (domain := self._first.get((fold_name(end.domain),), end.domain))
+            != end.domain
+        }
+        return replace_fields(relation, **changed) if changed else relation
 
 
 # The types of an inventory by what ArchiMate and drawings call the same thing.
@@ -367,7 +426,7 @@ class _DrawnNames:
 
         A kind that nothing has is no type but the heading of a column: "depends on".
         """
-        key, wanted = " ".join(name.split()).casefold(), kind_of(kind)
+        key, wanted = fold_name(name), kind_of(kind)
         same = self.of_type(key, wanted) or self.of_type(key, "")
         if not same and wanted not in {type_ for _, type_ in self._entities}:
             same = [
@@ -391,7 +450,16 @@ def _is_one_thing(elements: Sequence[ModelElement]) -> bool:
 
 
 def _name_and_type(element: ModelElement) -> tuple[str, str]:
-    return " ".join(element.name.split()).casefold(), kind_of(element.type)
+    return fold_name(element.name), kind_of(element.type)
+
+
+def fold_name(text: str) -> str:
+    """Return a name without differences of case and white space.
+
+    Args:
+        text: The name as a file spells it.
+    """
+    return " ".join(text.split()).casefold()
 
 
 def kind_of(type_name: str) -> str:
@@ -406,7 +474,7 @@ def kind_of(type_name: str) -> str:
 
 
 def _is_same(one: ModelElement, other: ModelElement) -> bool:
-    return one.name.casefold() == other.name.casefold() and (
+    return fold_name(one.name) == fold_name(other.name) and (
         not one.fact_sheet_id or not other.fact_sheet_id
     )
 
