@@ -168,6 +168,47 @@ def test_a_name_that_only_a_drawing_has_is_the_end_of_a_relation(elements, targe
         assert (relation.target.domain, relation.location.key) == ("LAND", "2")
 
 
+@pytest.mark.parametrize(
+    ("columns", "cells"),
+    [
+        ([], ["Ledger to Kiosk"]),
+        ([], ["Kiosk to Ledger"]),
+        ([], ["Kiosk to Till"]),
+        (["From", "To"], ["Loads", "Ledger", "Till; Kiosk"]),
+    ],
+)
+def test_an_interface_ends_at_applications_that_only_a_drawing_has(columns, cells):
+    rows = [
+        ["id", "type", "name", *columns],
+        ["a1", "Application", "Ledger", *("" for _ in columns)],
+        ["i1", "Interface", *cells],
+    ]
+    inventory = read(("S", rows))
+    shapes = [
+        ModelElement(id="d1", name="Kiosk", type="ApplicationComponent", domain="LAND"),
+        ModelElement(id="d2", name="Till", type="Application"),
+        ModelElement(id="d3", name="Till", type="DataObject"),
+    ]
+    joined = join_models([inventory, drawn(*shapes)])
+    assert not joined.skips
+    ids = {"Ledger": "a1", "Kiosk": "d1", "Till": "d2"}
+    ends = [("Ledger", "Till"), ("Ledger", "Kiosk")]
+    ends = ends if columns else [tuple(cells[0].split(" to "))]
+    assert {(r.source.element_id, r.target.element_id) for r in joined.relations} == {
+        *((ids[first], "i1") for first, _ in ends),
+        *(("i1", ids[second]) for _, second in ends),
+    }
+    assert {r.type for r in joined.relations} == {"Flow"}
+    # Without the drawing each end is a skip; what two things are called stays one.
+    assert len(join_models([inventory]).skips) == len(joined.relations) - (
+        1 if "Ledger" in " ".join(cells) else 0
+    )
+    twins = [s.model_copy(update={"id": f"{s.id}t"}) for s in shapes[:2]]
+    assert len(join_models([inventory, drawn(*shapes, *twins)]).skips) == len(
+        inventory.skips
+    )
+
+
 NAME = st.text(alphabet="ab /;\n", max_size=5)
 
 

@@ -81,9 +81,9 @@ def join_models(models: Sequence[EnterpriseModel]) -> EnterpriseModel:
     drawing only if the inventory has no ids of the same register. The values of an
     earlier model take precedence; later ones fill empty fields. Spellings of a domain
     that differ in case or white space are one domain, spelt as in the first model; so
-    are its subtypes. Inventories come last,
-    because drawings define the domains and their members, and inventories only
-    describe. A relation of an inventory whose target it only names ends at the only
+    are its subtypes. Inventories come last, because drawings define the domains and
+    their members, and inventories only describe. A relation of an inventory that only
+    names one of its ends, such as the flow of an interface "A to B", ends at the only
     element of that name and type. If an id is already taken, the name of the file is
     put before it. A relation with an end in no model is skipped.
 
@@ -241,8 +241,11 @@ class _Joiner:
             )
         for skip in model.skips:
             if skip.relation is not None:
-                source = _moved_end(skip.relation.source, new_id)
-                moved = replace_fields(skip.relation, source=source)
+                moved = replace_fields(
+                    skip.relation,
+                    source=_moved_end(skip.relation.source, new_id),
+                    target=_moved_end(skip.relation.target, new_id),
+                )
                 self._skips.append(replace_fields(skip, relation=moved))
             else:
                 self._skips.append(skip)
@@ -255,15 +258,12 @@ class _Joiner:
         left = []
         for skip in self._skips:
             relation = skip.relation
-            target = relation and names.only(relation.target.name, skip.target_type)
-            if not relation or not target or target.id == relation.source.element_id:
+            ended = relation and names.end(relation, skip.target_type)
+            if not ended:
                 left.append(skip)
                 continue
-            end = RelationEnd(
-                element_id=target.id, name=target.name, domain=target.domain
-            )
-            key = self._free_id(relation.id, self._relations, relation.location.file)
-            self._relations[key] = replace_fields(relation, id=key, target=end)
+            key = self._free_id(ended.id, self._relations, ended.location.file)
+            self._relations[key] = replace_fields(ended, id=key)
         self._skips = left
 
     def build(self, models: Sequence[EnterpriseModel]) -> EnterpriseModel:
@@ -420,6 +420,20 @@ class _DrawnNames:
             if same := self._entities.get((name, other)):
                 return same
         return self._groups.get((name, kind), [])
+
+    def end(self, relation: ModelRelation, kind: str) -> ModelRelation | None:
+        """Return a relation that ends at the element that it names; None if unclear."""
+        named, other = relation.target, relation.source
+        if named.element_id:
+            named, other = other, named
+        element = self.only(named.name, kind)
+        if element is None or element.id == other.element_id:
+            return None
+        end = RelationEnd(
+            element_id=element.id, name=element.name, domain=element.domain
+        )
+        side = "target" if named is relation.target else "source"
+        return replace_fields(relation, **{side: end})
 
     def only(self, name: str, kind: str) -> ModelElement | None:
         """Return the only entity of a name and a type, or untyped; None for several.

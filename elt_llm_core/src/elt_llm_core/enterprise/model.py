@@ -138,8 +138,9 @@ class ModelView(Record):
 class ModelSkip(Record):
     """Something in the file that is not part of the model, with the reason.
 
-    `relation` is a relation whose target the file only names; `target_type` is the type
-    that its column states, in small letters. Another file may have the target.
+    `relation` is a relation of which the file only names one end, without an
+    `element_id`; `target_type` is the type that its column states, in small letters.
+    Another file may have this end.
     """
 
     kind: Literal["element", "relation", "view", "property", "sheet"]

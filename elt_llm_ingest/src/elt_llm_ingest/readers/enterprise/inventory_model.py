@@ -331,13 +331,16 @@ class _InventoryModelBuilder:
                 if not ids:  # a drawing may have it
                     source = RelationEnd(element_id=row.get("id"), name=row.get("name"))
                     target = RelationEnd(element_id="", name=name)
-                    self.skips[-1] = replace_fields(
-                        self.skips[-1],
-                        relation=self._relation(key, source, target, row, called),
-                        target_type=types[0],
-                    )
+                    open_ended = self._relation(key, source, target, row, called)
+                    self._leave_open(open_ended, types[0])
         if "interface" in row.get("type").casefold():
             self._add_flows(row)
+
+    def _leave_open(self, relation: ModelRelation, type_name: str) -> None:
+        """Keep a skipped relation with its named end, which a drawing may have."""
+        self.skips[-1] = replace_fields(
+            self.skips[-1], relation=relation, target_type=type_name
+        )
 
     def _add_flows(self, row: InventoryRow) -> None:
         """Add flows from the first applications to an interface, then to the second."""
@@ -349,9 +352,16 @@ class _InventoryModelBuilder:
                 if len(ids) == 1:
                     pair = (ids[0], key) if side == "from" else (key, ids[0])
                     self._relate(relation, *pair, row, ("", "Flow"))
-                else:
-                    shown = row.get("name")
-                    self._skip(relation, shown, _why_not_one(ids, name), row)
+                    continue
+                self._skip(relation, row.get("name"), _why_not_one(ids, name), row)
+                if not ids:
+                    ends = (
+                        RelationEnd(element_id="", name=name),
+                        RelationEnd(element_id=key, name=row.get("name")),
+                    )
+                    ends = ends if side == "from" else ends[::-1]
+                    flow = self._relation(relation, *ends, row, ("", "Flow"))
+                    self._leave_open(flow, _APPLICATIONS[0])
 
     def _end_columns(self, row: InventoryRow) -> tuple[str, ...]:
         """Return the columns with the two ends of an interface, if it has both."""
