@@ -306,6 +306,49 @@ def test_an_inventory_beside_a_drawing_describes_and_completes_it(
     assert keel["mapping_rationale"].endswith("; listed in list.xlsx, not drawn")
 
 
+def test_a_relation_to_what_only_a_drawing_has_is_in_the_catalogue(context, add, make):
+    def named(key, source, target):
+        ends = [
+            RelationEnd(element_id=name if name == "Winch" else "", name=name)
+            for name in (source, target)
+        ]
+        flow = ModelRelation(id=key, source=ends[0], target=ends[1], type="Flow")
+        return ModelSkip(
+            kind="relation",
+            id=key,
+            name=key,
+            reason="none",
+            relation=flow,
+            target_type="application",
+        )
+
+    drawn = yard(
+        "yard.drawio",
+        "leanix_drawio",
+        element("d-1", "Slipway", "Application", domain="Docks"),
+    )
+    listed = yard(
+        "list.xlsx",
+        INVENTORY_FORMAT,
+        element("Winch", "Winch", "Application", "list.xlsx", fact_sheet_id="Winch"),
+    ).model_copy(
+        update={
+            "skips": (
+                named("r", "Winch", "Slipway"),
+                named("s", "slipway", "Winch"),
+                named("t", "Winch", "Crane"),
+            )
+        }
+    )
+    add_models(context, add, make, drawn, listed)
+    edges = read_model(context.store, "yard").edges
+    assert [(e.source, e.kind, e.target, e.origin) for e in edges] == [
+        ("Slipway", "Flow", "Winch", INVENTORY_ORIGIN),
+        ("Winch", "Flow", "Slipway", INVENTORY_ORIGIN),
+    ]
+    assert edges[1].target_place.domain == "DOCKS"
+
+
 def test_a_row_is_left_out_with_a_drawing_if_id_and_name_agree(context, add, make):
     skips = [
         ModelSkip(kind="element", id=key, name=name, reason="it is a label")

@@ -15,12 +15,14 @@ from elt_llm_consumer.linking.model_entities import (
     EntityKey,
     place_of_entity,
 )
-from elt_llm_consumer.linking.source_entities import is_name
+from elt_llm_consumer.linking.source_entities import element_key, is_name
+from elt_llm_core.enterprise.joining import find_named_ends
 from elt_llm_core.enterprise.model import (
     ARCHIMATE_FORMATS,
     INVENTORY_FORMAT,
     EnterpriseModel,
     ModelElement,
+    ModelRelation,
     RelationEnd,
 )
 
@@ -61,7 +63,10 @@ def _place_of_end(end: RelationEnd, elements: Mapping[str, ModelElement]) -> Edg
 def inventory_edges(
     models: Sequence[EnterpriseModel], joined: JoinedSources
 ) -> list[Edge]:
-    """Return the relations that columns of inventories state between entities."""
+    """Return the relations that columns of inventories state between entities.
+
+    Some end at what only a drawing has, or only another inventory.
+    """
     by_sheet = {
         e.fact_sheet_id: e for e in reversed(joined.entities) if e.fact_sheet_id
     }
@@ -71,19 +76,32 @@ def inventory_edges(
         for one in model.relations if model.format == INVENTORY_FORMAT else ():
             source = by_sheet.get(one.source.element_id)
             target = by_sheet.get(one.target.element_id)
-            if source is None or target is None:
-                continue
-            edge = Edge(
-                origin=INVENTORY_ORIGIN,
-                source=source.name,
-                source_place=place_of_entity(source),
-                target=target.name,
-                target_place=place_of_entity(target),
-                cardinality=one.cardinality,
-                kind=one.name or one.type,
-            )
-            edges.setdefault(edge)
+            if source is not None and target is not None:
+                edges.setdefault(_listed_edge(one, source, target))
+    of_order = {e.order: e for e in joined.entities} | dict(joined.merged_into)
+    for named in find_named_ends(models):
+        drawn = [of_order[k] for k in map(element_key, named.drawn) if k in of_order]
+        at_name = drawn[0] if drawn else by_sheet.get(named.element_id)
+        source, target = (
+            by_sheet.get(end.element_id) if end.element_id else at_name
+            for end in (named.relation.source, named.relation.target)
+        )
+        if source is not None and target is not None and source is not target:
+            edges.setdefault(_listed_edge(named.relation, source, target))
     return list(edges)
+
+
+def _listed_edge(one: ModelRelation, source: Entity, target: Entity) -> Edge:
+    """Return the edge of a relation that an inventory states between entities."""
+    return Edge(
+        origin=INVENTORY_ORIGIN,
+        source=source.name,
+        source_place=place_of_entity(source),
+        target=target.name,
+        target_place=place_of_entity(target),
+        cardinality=one.cardinality,
+        kind=one.name or one.type,
+    )
 
 
 def move_edge(edge: Edge, merged_into: Mapping[EntityKey, Entity]) -> Edge:

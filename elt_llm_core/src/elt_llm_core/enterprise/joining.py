@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from elt_llm_core.enterprise.model import (
     INVENTORY_FORMAT,
@@ -110,6 +110,39 @@ def match_inventories(
         fact sheet that is not drawn.
     """
     return _add_all(_order_models(models)).drawn_of
+
+
+class NamedEnd(NamedTuple):
+    """A relation of which its inventory only names one end, and what that is.
+
+    Attributes:
+        relation: The relation; the named end has no `element_id`.
+        element_id: The element of the joined model at this end.
+        drawn: This element as drawings state it; none if only another inventory has it.
+    """
+
+    relation: ModelRelation
+    element_id: str
+    drawn: tuple[ModelElement, ...]
+
+
+def find_named_ends(models: Sequence[EnterpriseModel]) -> list[NamedEnd]:
+    """Return the relations of inventories that end at what another file has.
+
+    Args:
+        models: Drawings, exchange files and inventories.
+    """
+    joiner = _add_all(_order_models(models))
+    names = joiner.names()
+    ends = []
+    for skip in (skip for model in models for skip in model.skips):
+        relation = skip.relation and names.end(skip.relation, skip.target_type)
+        if skip.relation and relation:
+            is_source = not skip.relation.source.element_id
+            end = relation.source if is_source else relation.target
+            drawn = joiner.drawn_as(end.element_id)
+            ends.append(NamedEnd(skip.relation, end.element_id, drawn))
+    return ends
 
 
 def _order_models(models: Sequence[EnterpriseModel]) -> list[EnterpriseModel]:
@@ -250,11 +283,19 @@ class _Joiner:
             else:
                 self._skips.append(skip)
 
+    def names(self) -> "_DrawnNames":
+        """Return the elements by name and type."""
+        return _DrawnNames(self._elements.values())
+
+    def drawn_as(self, key: str) -> tuple[ModelElement, ...]:
+        """Return an element as its drawings state it; none if no drawing has it."""
+        return tuple(self._drawn.get(key, ()))
+
     def _relate_named(self) -> None:
         """Add the relations to elements that an inventory only names."""
         if not any(skip.relation for skip in self._skips):
             return
-        names = _DrawnNames(self._elements.values())
+        names = self.names()
         left = []
         for skip in self._skips:
             relation = skip.relation
