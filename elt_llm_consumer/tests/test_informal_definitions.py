@@ -126,6 +126,38 @@ def test_counts_and_procedures_define_nothing(heading, text):
 
 
 @pytest.mark.parametrize(
+    ("heading", "text"),
+    [
+        ("4 Charter Deeds", "Charter Deeds refer to a Voyage, a Season or the fleet."),
+        ("4 Money", "Charter Deeds refer to a voyage. Charter Deeds are kept."),
+        ("4 Money", "Mooring slips refer to a boat and one berth."),
+        ("4 Money", "Each mooring slip refers to one berth."),
+        (
+            "4 Mooring slips",
+            "Every mooring slip refers to a berth, and names the boat.",
+        ),
+    ],
+)
+def test_a_record_that_refers_to_another_thing_is_not_defined(heading, text):
+    assert not meanings(text, heading)
+
+
+@pytest.mark.parametrize(
+    ("text", "term"),
+    [
+        ("Seaworthiness refers to a boat's ability to stay afloat.", "Seaworthiness"),
+        ("Running costs refer to the costs of keeping a boat.", "Running costs"),
+        ("Concessions refer to a lower fee that guests pay.", "Concessions"),
+        ("Harbour rules refer to a set of duties.", "Harbour rules"),
+        ("HAP refers to the admission process.", "HAP"),
+        ("A relief skipper refers to a mate or a pilot.", "relief skipper"),
+    ],
+)
+def test_refers_to_defines_its_subject(text, term):
+    assert term in meanings(text)
+
+
+@pytest.mark.parametrize(
     "words",
     [
         "is charged with the upkeep of the piers.",

@@ -1,6 +1,7 @@
 """Sentences that state something of a term without saying what it is.
 
-"Each branch holds two keys" counts, "Payments are made monthly" tells what is done.
+"Each branch holds two keys" counts, "Payments are made monthly" tells what is done,
+"Tickets refer to a seat" points at another thing.
 """
 
 import re
@@ -35,18 +36,39 @@ _DONE = re.compile(
     rf"(?!\s+to\s+(?!(?:{patterns.DETERMINER})|\w+s\b)[a-z]+)",
     re.IGNORECASE,
 )
+# "Tickets refer to a seat and a show": each has one. What several things are is not one
+# thing without any mark of its own, unless that stands for several: "a set of duties".
+_PLAIN_WORD = (
+    rf"(?!(?:{patterns.AUXILIARY}|{patterns.LEXICAL}|that|which|who|whose|where|when|of|"
+    rf"for|in|on|at|to|by|with|from|between|used|and|or)\b){patterns.WORD}"
+)
+_BARE = rf"(?:one\s+|{patterns.DETERMINER}){_PLAIN_WORD}(?:\s+{_PLAIN_WORD}){{0,3}}"
+_MENTIONS = re.compile(
+    rf"(?=.*\b(?:an?|one)\s){_BARE}(?:,\s*{_BARE})*(?:,?\s+(?:and|or)\s+{_BARE})?\W*",
+    re.IGNORECASE | re.DOTALL,
+)
+_REFERS = re.compile(
+    rf"(?:(?P<each>(?:each|every)\s+)|{patterns.DETERMINER})?"
+    rf"(?P<subject>{patterns.WORD}(?:\s+{patterns.WORD}){{0,5}}?)\s+"
+    r"(?P<verb>refers?)\s+to\s+",
+    re.IGNORECASE,
+)
 _SAYS_WHAT = re.compile(r"equals|means?|refers?\s+to|denotes?", re.IGNORECASE)
 _WAYS = frozenset({Way.HEADING, Way.MENTION, Way.SUBJECT})
 
 
 def is_statement(candidate: DefinitionProposal) -> bool:
-    """Return whether a whole sentence tells of each thing, or what is done to one.
+    """Return whether a sentence tells of each thing, what is done to one, or points.
 
     Args:
-        candidate: A candidate of any form. Only those that are their whole sentence,
-            by its subject, a mention or the heading above, can be statements.
+        candidate: A candidate of any form. Only those by the subject of their sentence,
+            a mention or the heading above can be statements.
     """
-    return tells_of_each(candidate) or tells_what_is_done(candidate)
+    return (
+        tells_of_each(candidate)
+        or tells_what_is_done(candidate)
+        or mentions_another(candidate)
+    )
 
 
 def tells_of_each(candidate: DefinitionProposal) -> bool:
@@ -70,6 +92,26 @@ def tells_what_is_done(candidate: DefinitionProposal) -> bool:
         return False
     done = _DONE.match(definition.definition)
     return done is not None and fold(done["subject"]) == fold(definition.term)
+
+
+def mentions_another(candidate: DefinitionProposal) -> bool:
+    """Return whether its subject only points at other things by "refer to".
+
+    Such as "Each slip refers to a berth" and "Deeds refer to a voyage or a season".
+
+    Args:
+        candidate: A candidate of any form.
+    """
+    place = candidate.sentence
+    if candidate.way not in _WAYS or place is None:
+        return False
+    refers = _REFERS.match(place.text)
+    if refers is None or fold(refers["subject"]) != fold(candidate.definition.term):
+        return False
+    if refers["each"] is not None:
+        return True
+    is_plural = refers["verb"].lower() == "refer"
+    return is_plural and _MENTIONS.fullmatch(place.text, refers.end()) is not None
 
 
 def _is_whole_sentence(candidate: DefinitionProposal) -> bool:
