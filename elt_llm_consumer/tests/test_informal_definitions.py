@@ -125,6 +125,30 @@ def test_counts_and_procedures_define_nothing(heading, text):
     }
 
 
+SURELY = 0.999  # only sentences whose form defines reach less
+MEMBERS = "the Harbour Master, the Dock Clerk and the Warden of Locks"
+
+
+@pytest.mark.parametrize("of_what", ["", " of the Trust"])
+def test_a_group_below_its_heading_is_defined_by_its_members(of_what):
+    text = f"{STATED}The wardens{of_what} are {MEMBERS}."
+    assert rows(text, "4 Wardens", SURELY)["wardens"].definition == MEMBERS
+
+
+@pytest.mark.parametrize(
+    ("heading", "text"),
+    [
+        ("4 Money", f"The wardens are {MEMBERS}."),
+        ("4 Wardens", "The wardens are the pride of the harbour."),
+        ("4 Wardens", "The wardens are the Harbour Master and the Dock Clerk."),
+        ("4 Wardens", "The wardens are on duty, the clerk is in, and the pilot waits."),
+        ("4 Wardens", f"The wardens are not {MEMBERS}."),
+    ],
+)
+def test_other_sentences_about_a_group_list_no_members(heading, text):
+    assert "wardens" not in rows(STATED + text, heading, SURELY)
+
+
 @pytest.mark.parametrize(
     ("heading", "text"),
     [

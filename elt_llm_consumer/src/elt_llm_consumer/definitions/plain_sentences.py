@@ -4,7 +4,7 @@ A capitalised name of several words is a term of its document, and a sentence th
 begins with it and says what it is has no other purpose. Nor has a clause behind a
 comma: "a Data Flow, which is the movement of …". "A member is anyone who …", "The wear
 grade describes the state of …" and "We call a "ledger" a book that …" say it of any
-name.
+name. A group is its members: "The officers are the President, the …" below "Officers".
 """
 
 import re
@@ -14,6 +14,7 @@ from elt_llm_consumer.definitions.naming_sentences import find_call
 from elt_llm_consumer.definitions.proposals import DefinitionProposal, Way
 from elt_llm_consumer.definitions.term_forms import clean_term
 from elt_llm_consumer.definitions.terms import fold
+from elt_llm_consumer.definitions.usage import heading_names
 from elt_llm_core.language.acronyms import stands_for
 
 _FEWEST_CAPITALS = 2
@@ -49,6 +50,13 @@ _CLAUSE = re.compile(r",\s+(?:which|who)\s+(?:is|are)\s+(?:an?|the|any|one)\s")
 _SHORT_FORM = re.compile(
     r"(?:(?:An?|The)\s+)?(?P<term>[^,;:.()]{3,90}?)\s+\((?P<short>[A-Z][A-Za-z]{1,7})\)\s"
 )
+# "The officers are the President, the Treasurer and the Warden": a group is its
+# members. Two are too few to tell members from remarks.
+_MEMBER = r"(?:the|an?)\s+[^,;:.()]{2,60}"
+_MEMBERS = re.compile(
+    rf"{_MEMBER},\s+(?:{_MEMBER},\s+)*{_MEMBER}?,?\s+and\s+{_MEMBER}[.]?\s*",
+    re.IGNORECASE,
+)
 # "is the only person who …" and "is a good idea" are remarks on something known.
 _THING = re.compile(
     r"(?:[Aa]n?|[Tt]he|any|one)\s+"
@@ -73,6 +81,10 @@ def is_plain_sentence(candidate: DefinitionProposal) -> bool:
     term, definition = candidate.definition.term, candidate.definition.definition
     if _describes(candidate.way, term, place.text):
         return True
+    if candidate.way is Way.SUBJECT and candidate.verb == "equals":
+        above = heading_names(place.unit.section.rsplit(" > ", 1)[-1])
+        if fold(term) in map(fold, above) and _MEMBERS.fullmatch(definition):
+            return True
     if candidate.way is Way.NAMED and candidate.verb == "called":
         return _is_called(term, place.text)
     defines = _is_name(term) or _WHOEVER.match(definition) is not None
