@@ -181,6 +181,19 @@ def test_a_cardinality_is_read(text, cardinality, words):
         assert cardinality_words(cardinality) == words
 
 
+def test_spellings_of_a_domain_on_two_pages_are_one_domain():
+    def lane(name, text):
+        frame = box("9", name, (0, 0, 400, 300), "swimlane;startSize=30")
+        return page(frame + box("2", text, (20, 50, 120, 50), parent="9"))
+
+    read = model(lane("Harbour", "Berth"), lane("HARBOUR ", "berth"))
+    assert [(e.name, e.role, len(e.occurrences)) for e in read.elements] == [
+        ("Harbour", "domain", 1),
+        ("Berth", "entity", 1),
+    ]
+    assert [len(view.element_ids) for view in read.views] == [2, 2]
+
+
 def test_pages_are_views_and_a_thing_on_two_pages_is_one_element():
     again = TWO + line("4", "2", "3", "", "placed by")
     read = model(page(again), page(again + box("9", "Stock", (0, 400, 90, 40))))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from elt_llm_core.document import Page, ParsedDocument
+from elt_llm_core.enterprise.joining import fold_name
 from elt_llm_core.enterprise.model import (
     LEANIX_FORMAT,
     EnterpriseModel,
@@ -284,8 +285,9 @@ class _Reader:
 def _identity(shape: Shape) -> tuple[str, ...]:
     """Return the key that two drawings of one element share."""
     sheet = shape.cell.attributes.get("factSheetId", "")
-    where = (shape.domain,) if sheet else (shape.role, shape.domain, shape.subtype)
-    return (sheet, shape.cell.label.casefold(), *where)
+    domain = fold_name(shape.domain)
+    where = (domain,) if sheet else (shape.role, domain, fold_name(shape.subtype))
+    return (sheet, fold_name(shape.cell.label), *where)
 
 
 def _element(shape: Shape, element_id: str, location: ModelLocation) -> ModelElement:
