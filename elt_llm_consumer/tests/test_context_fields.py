@@ -71,6 +71,8 @@ def fields(text):
         ("“[Loan]” means money that must be repaid.", []),
         # States.
         ("A [Permit] expires after 14 months.", [L]),
+        ("A [Permit] is requested, sent out, approved and filed.", [L]),
+        ("A [Permit] is drafted, checked and finally approved.", [L]),
         ("The [Permit] of a vendor may be revoked.", [D]),
         ("The office may suspend a [Permit].", [L]),
         ("The fee is due on the expiry of the [Permit].", [L]),

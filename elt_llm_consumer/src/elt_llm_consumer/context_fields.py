@@ -39,11 +39,16 @@ _CHANGED = (
     r"rejected|archived|superseded|abandoned|dissolved|expelled|pending|valid|"
     r"closed(?!\s+(?:for|between|from|on|at)\b)"
 )
+# A step before it, as in "is requested, sent out and approved".
+_STEP = (
+    r"(?:\w+ed|made|held|given|paid|sent|taken|set|written|drawn|put)(?:\s+(?:out|in|up))?"
+    r"(?:,\s+(?:(?:and|or|then)\s+)?|\s+(?:and|or)\s+(?:then\s+)?)"
+)
 # Verbs of a change of state, active or passive.
 _STATE_OF_SUBJECT = (
     r"(?:expires?|lapses?|becomes?\s+(?:an?|\w*(?:valid|void|final|due|active|effective))|"
     r"ceases?|takes?\s+effect|comes?\s+into\s+force|"
-    rf"(?:is|are|be|been|was|were|remains?)\s+(?:\w+\s+)?(?:{_CHANGED}))\b"
+    rf"(?:is|are|be|been|was|were|remains?)\s+(?:{_STEP})*(?:\w+\s+)?(?:{_CHANGED}))\b"
 )
 # Verbs applied to it, and their nouns: "suspend an", "the expiry of its".
 _STATE_OF_OBJECT = (
