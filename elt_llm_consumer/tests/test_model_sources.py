@@ -411,6 +411,54 @@ def test_one_thing_in_two_files_is_one_entity_and_another_type_is_not(
     assert TermMapper(untyped).map_term(MappedTerm("survey")).entity is None
 
 
+def test_a_group_that_has_its_members_as_parts_relates_nothing(context, add, make):
+    def part(key, kind, target):
+        ends = [RelationEnd(element_id=i, name=i) for i in ("Docks", target)]
+        return ModelRelation(id=key, source=ends[0], target=ends[1], type=kind)
+
+    filed = yard(
+        "yard.xml",
+        "archimate_exchange",
+        element(
+            "Docks", "Docks", "Grouping", "yard.xml", role="domain", domain="Docks"
+        ),
+        element("Slipway", "Slipway", "Facility", "yard.xml", domain="Docks"),
+        element("Clerk", "Clerk", "BusinessRole", "yard.xml", domain="Business"),
+        relations=(
+            part("1", "Composition", "Slipway"),
+            part("2", "Association", "Slipway"),
+            part("3", "Composition", "Clerk"),
+        ),
+    )
+    add_models(context, add, make, filed)
+    model = read_model(context.store, "yard")
+    assert [e.name for e in model.entities] == ["Clerk", "Slipway"]
+    assert [(e.kind, e.target) for e in model.edges] == [
+        ("Composition", "Clerk"),
+        ("Association", "Slipway"),
+    ]
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_the_domain_of_a_drawing_precedes_the_layer_of_an_exchange_file(
+    context, add, make, first
+):
+    drawn = yard(
+        "yard.drawio", "drawio", element("1", "Slipway", "Shape", domain="Docks")
+    )
+    filed = yard(
+        "yard.xml",
+        "archimate_exchange",
+        element(
+            "2", "Slipway", "ApplicationComponent", "yard.xml", domain="Application"
+        ),
+    )
+    sources = [drawn, filed]
+    add_models(context, add, make, sources[first], sources[1 - first])
+    (slipway,) = read_model(context.store, "yard").entities
+    assert (slipway.domain, slipway.type) == ("DOCKS", "ApplicationComponent")
+
+
 def test_a_collection_without_a_model_is_told(sources):
     with pytest.raises(UsageError, match="the collection 'handbook' holds no"):
         read_model(sources.store, "handbook")

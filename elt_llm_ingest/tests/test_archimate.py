@@ -174,7 +174,7 @@ def test_without_folders_groupings_and_layers_are_the_domains():
         f"<relationships>{parts[1]}</relationships></model>"
     )
     assert {e.name: (e.domain, e.subtype) for e in model.elements} == {
-        "Port": ("Other", ""),
+        "Port": ("Port", ""),
         "Pilotage": ("Port", ""),
         "Tides": ("Port", "Pilotage"),
         "Berths": ("Application", ""),
@@ -185,6 +185,9 @@ def test_without_folders_groupings_and_layers_are_the_domains():
         "North": ("Other", ""),
     }
     assert model.relations[1].target.domain == "Port"
+    # What names a domain or a part of it is no thing beside its members.
+    roles = {e.name: e.role for e in model.elements if e.role != "entity"}
+    assert roles == {"Port": "domain", "Pilotage": "subtype"}
 
 
 def test_a_file_of_archi_and_one_with_pictures():

@@ -193,7 +193,7 @@ def _merge_files(
         else:
             same_name.append([entity])
             ordered.append(same_name[-1])
-    merged = [_merge_group(group) for group in ordered]
+    merged = [_merge_group(group, archimate) for group in ordered]
     pairs = zip(ordered, merged, strict=True)
     merged_into = {
         e.order: one for group, one in pairs for e in group if e.order != one.order
@@ -225,11 +225,20 @@ def _is_same_thing(
     )
 
 
-def _merge_group(group: Sequence[Entity]) -> Entity:
-    """Return the entry with a domain and an id, completed by the others."""
+def _merge_group(group: Sequence[Entity], archimate: Set[str]) -> Entity:
+    """Return the entry with an id and a domain, completed by the others.
+
+    The domain of a drawing precedes that of an exchange file, which may be a layer.
+    """
     if len(group) == 1:
         return group[0]
-    best = max(group, key=lambda e: (bool(e.fact_sheet_id), bool(e.domain)))
+
+    def rank(entity: Entity) -> tuple[bool, bool, bool]:
+        is_drawing = archimate.isdisjoint(entity.files)
+        has_domain = bool(entity.domain)
+        return bool(entity.fact_sheet_id), has_domain and is_drawing, has_domain
+
+    best = max(group, key=rank)
     others = [best, *(e for e in group if e is not best)]
     text = next((e.description for e in others if e.description), "")
     files = dict.fromkeys(file for e in group for file in e.files)

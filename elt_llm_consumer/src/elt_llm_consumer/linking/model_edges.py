@@ -26,14 +26,21 @@ from elt_llm_core.enterprise.model import (
     RelationEnd,
 )
 
+_PARTS = frozenset({"Aggregation", "Composition"})  # ArchiMate's relations to a part
+
 
 def drawn_edges(models: Sequence[EnterpriseModel]) -> list[Edge]:
-    """Return the relations of drawings and exchange files whose ends have names."""
+    """Return the relations of drawings and exchange files whose ends have names.
+
+    That a group has its own member as a part is the place of the member, no relation.
+    """
     edges = []
     for model in models:
         elements = {element.id: element for element in model.elements}
         is_archimate = model.format in ARCHIMATE_FORMATS
         for one in model.relations if model.format != INVENTORY_FORMAT else ():
+            if _places_member(one, elements):
+                continue
             edge = Edge(
                 origin=ARCHIMATE_ORIGIN if is_archimate else LEANIX_ORIGIN,
                 source=clean(one.source.name),
@@ -46,6 +53,21 @@ def drawn_edges(models: Sequence[EnterpriseModel]) -> list[Edge]:
             if is_name(edge.source) and is_name(edge.target):
                 edges.append(edge)
     return edges
+
+
+def _places_member(
+    relation: ModelRelation, elements: Mapping[str, ModelElement]
+) -> bool:
+    """Return whether a relation only puts an element into its domain or subtype."""
+    group = elements.get(relation.source.element_id)
+    member = elements.get(relation.target.element_id)
+    return (
+        relation.type in _PARTS
+        and group is not None
+        and member is not None
+        and group.role in {"domain", "subtype"}
+        and group.name in {member.domain, member.subtype}
+    )
 
 
 def _place_of_end(end: RelationEnd, elements: Mapping[str, ModelElement]) -> EdgePlace:

@@ -29,12 +29,12 @@ MODULES = {
 # that it read before are read again; LAYER applies to all loaders.
 VERSIONS = dict.fromkeys(MODULES, "1") | {
     "ade": "3",
-    "archimate": "3",
+    "archimate": "4",
     "csv": "7",
     "epub": "6",
     "html": "7",
     "jats": "2",
-    "leanix_drawio": "5",
+    "leanix_drawio": "6",
     "leanix_inventory": "7",
     "mail": "6",
     "markdown": "4",

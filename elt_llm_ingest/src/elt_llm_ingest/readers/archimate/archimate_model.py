@@ -6,6 +6,7 @@ from pathlib import Path
 from elt_llm_core.document import Page, ParsedDocument
 from elt_llm_core.enterprise.model import (
     ARCHIMATE_FORMATS,
+    ElementRole,
     EnterpriseModel,
     ModelElement,
     ModelLocation,
@@ -122,11 +123,13 @@ class _Builder:
             self._skip("element", entry, "another element has its identifier")
             return
         names = [folder.name for folder in self._above(entry)]
+        role: ElementRole = "entity" if names else self._unfiled.role(entry)
         names = names or list(self._unfiled.place(entry))
         self._elements[entry.key] = ModelElement(
             id=entry.key,
             name=entry.name or f"({split_words(entry.type).lower() or 'element'})",
             type=entry.type,
+            role=role,
             domain=names[0] if names else "",
             subtype=names[1] if len(names) > 1 else "",
             parent_id=entry.folder,

@@ -8,6 +8,7 @@ what modelling tools call the folder of such elements.
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
+from elt_llm_core.enterprise.model import ElementRole
 from elt_llm_ingest.readers.archimate.entries import FileEntries, ModelEntry
 
 GROUPING = "Grouping"
@@ -44,6 +45,7 @@ class UnfiledPlaces:
         known = {entry.key: entry for entry in entries.elements}
         self._groupings = {k: e for k, e in known.items() if e.type == GROUPING}
         self._around = self._groupings_around(entries.relations)
+        self._placing = {one.key for one in self._around.values()}
         # Beside folders an element outside them is left without a domain: a layer
         # would be a second way to divide one model.
         self._has_folders = any(entry.folder for entry in entries.elements)
@@ -62,6 +64,16 @@ class UnfiledPlaces:
             if len(keys) == 1
         }
 
+    def role(self, entry: ModelEntry) -> ElementRole:
+        """Return what an element is for: a grouping that places its parts is a group.
+
+        Args:
+            entry: An element that is in no folder.
+        """
+        if entry.key not in self._placing or not entry.name:
+            return "entity"
+        return "subtype" if entry.key in self._around else "domain"
+
     def place(self, entry: ModelEntry) -> tuple[str, str]:
         """Return domain and subtype of an element, each empty if nothing states it.
 
@@ -74,6 +86,8 @@ class UnfiledPlaces:
             chain[inner.key] = inner.name
             inner = self._around.get(inner.key)
         names = [name for name in reversed(chain.values()) if name]
+        if not names and self.role(entry) == "domain":
+            names = [entry.name]
         if not names and not self._has_folders:
             names = [_LAYER_OF.get(entry.type, "Other")]
         return (names[0] if names else "", names[1] if len(names) > 1 else "")
