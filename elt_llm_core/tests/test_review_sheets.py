@@ -17,6 +17,7 @@ from elt_llm_core.errors import (
     SheetError,
     UnknownProductError,
 )
+from elt_llm_core.reviews.review_records import Proposal
 from elt_llm_core.sheets.exchange import export_sheet, import_sheet
 from elt_llm_core.sheets.review_sheet import LONGEST_CELL, as_cell
 from elt_llm_core.sheets.sheet_files import escape, read_sheet, unescape
@@ -90,6 +91,32 @@ def test_a_sheet_that_nobody_edited_changes_nothing(store: Store, sheet: Path) -
     report = import_sheet(store, sheet, "ann")
     assert (report.unchanged, report.rows, report.exit_code) == (2, 2, 0)
     assert store.reviews.history(PRODUCT) == []
+
+
+def test_a_sheet_whose_fields_do_not_name_the_item_names_it(
+    store, tmp_path, kind
+) -> None:
+    product = "coverage:rules"
+    items = [
+        Proposal(
+            item_id=key,
+            label=label,
+            fields={"verdict": "STRONG"},
+            evidence="e",
+            content={"domain": domain},
+        )
+        for key, label, domain in (("a", "Lease", "LAND"), ("b", "=Rent", ""))
+    ]
+    store.reviews.sync(product, items)
+    path = tmp_path / f"sheet.{kind}"
+    export_sheet(store, product, path)
+    rows = [cells for _, cells in read_sheet(path)]
+    assert list(rows[0])[:4] == ["status", "item", "domain", "verdict"]
+    assert [(row["item"], row["domain"]) for row in rows] == [
+        ("Lease", "LAND"),
+        ("=Rent", ""),
+    ]
+    assert import_sheet(store, path, "ann").unchanged == 2
 
 
 def test_decisions_texts_and_notes_come_back(store, sheet, edit) -> None:

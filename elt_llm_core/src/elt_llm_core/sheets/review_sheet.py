@@ -22,6 +22,7 @@ from elt_llm_core.reviews.review_records import (
 
 EXPORT, ITEM, REVISION = "export", "item_id", "revision"
 CONFLICT, GENERATED, REVIEWED_ON = "conflict", "generated", "reviewed on"
+NAME, DOMAIN = "item", "domain"
 DOCUMENT, PAGE, SECTION = "document", "page", "section"
 REVIEWER, AT = "reviewer", "reviewed_at"
 _SHOWN = (CONFLICT, GENERATED, REVIEWED_ON, DOCUMENT, PAGE, SECTION, REVIEWER, AT)
@@ -71,7 +72,8 @@ def make_sheet(product: str, items: Sequence[ReviewItem]) -> ReviewSheet:
         A sheet with the same id for the same content.
     """
     fields = list(dict.fromkeys(name for i in items for name in i.merge.fields))
-    columns = (STATUS, *fields, NOTES, *_SHOWN, ITEM, REVISION, EXPORT)
+    names = _names_shown(items)
+    columns = (STATUS, *names, *fields, NOTES, *_SHOWN, ITEM, REVISION, EXPORT)
     rows = [_row(item) for item in items]
     parts = [f"{name}\n{row.get(name, '')}" for row in rows for name in columns]
     sheet_id = digest(product, *parts)[:_ID_DIGITS]
@@ -86,10 +88,28 @@ def make_sheet(product: str, items: Sequence[ReviewItem]) -> ReviewSheet:
     )
 
 
+def _names_shown(items: Sequence[ReviewItem]) -> tuple[str, ...]:
+    """Return the columns that say what a row is about, if its fields do not.
+
+    The term of a glossary can be edited and is a field; the name of an entity is none.
+    """
+    if all(item.label in item.generated_fields.values() for item in items):
+        return ()
+    has_domain = any(_domain(item) for item in items)
+    return (NAME, DOMAIN) if has_domain else (NAME,)
+
+
+def _domain(item: ReviewItem) -> str:
+    content = item.proposal.content if item.proposal else {}
+    return str(content.get(DOMAIN) or "")
+
+
 def _row(item: ReviewItem) -> dict[str, str]:
     content = item.proposal.content if item.proposal else {}
     decision = item.decision
     return {
+        NAME: as_cell(item.label),
+        DOMAIN: as_cell(_domain(item)),
         **editable_cells(item),
         CONFLICT: ", ".join(item.conflicts),
         GENERATED: as_cell(_lines(item.generated_fields, _differing(item))),

@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING
 
 from elt_llm_core.errors import SheetError
 from elt_llm_core.reviews.review_records import SETTABLE
-from elt_llm_core.sheets.review_sheet import FORMULA_CELL, ITEM, ReviewSheet, as_cell
+from elt_llm_core.sheets.review_sheet import (
+    DOMAIN,
+    FORMULA_CELL,
+    ITEM,
+    NAME,
+    ReviewSheet,
+    as_cell,
+)
 
 if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
@@ -159,7 +166,8 @@ def _xlsx(sheet: ReviewSheet) -> bytes:
     for column, name in enumerate(sheet.columns, start=1):
         letter = get_column_letter(column)
         page.column_dimensions[letter].width = WIDTHS.get(name, USUAL_WIDTH)
-    page.freeze_panes = "B2"
+    named = [name for name in (NAME, DOMAIN) if name in sheet.columns]
+    page.freeze_panes = page.cell(2, 2 + len(named))
     page.auto_filter.ref = page.dimensions
     _add_choices(page, len(sheet.rows))
     buffer = io.BytesIO()
