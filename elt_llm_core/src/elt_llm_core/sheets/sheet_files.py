@@ -167,7 +167,7 @@ def _xlsx(sheet: ReviewSheet) -> bytes:
         letter = get_column_letter(column)
         page.column_dimensions[letter].width = WIDTHS.get(name, USUAL_WIDTH)
     named = [name for name in (NAME, DOMAIN) if name in sheet.columns]
-    page.freeze_panes = page.cell(2, 2 + len(named))
+    page.freeze_panes = f"{get_column_letter(2 + len(named))}2"
     page.auto_filter.ref = page.dimensions
     _add_choices(page, len(sheet.rows))
     buffer = io.BytesIO()
