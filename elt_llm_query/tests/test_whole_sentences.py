@@ -1,5 +1,7 @@
 """A quote has all that its sentence says: the number of a clause, and its verb."""
 
+import time
+
 import pytest
 
 from answer_world import node, respond
@@ -44,3 +46,22 @@ def test_which_sentences_need_the_verb_of_the_one_before(sentence, needs):
 def test_a_numbered_line_after_a_whole_sentence_begins_a_new_one():
     text = "It is as in clause 3.\n4. The board lets the berths.\n5. Boats are dry."
     assert [text[p.start : p.end] for p in pieces(text)] == text.split("\n")
+
+
+@pytest.mark.parametrize("part", ["\n", "\n ", "a\n\n", "see clause\n1 ", "a\u00a0"])
+def test_the_time_to_split_a_text_grows_with_its_length(part):
+    # Quadratic, as many empty lines took fifteen seconds.
+    start = time.process_time()
+    pieces(part * 15_000)
+    assert time.process_time() - start < 2
+
+
+def test_empty_lines_end_a_sentence_as_before():
+    text = "Boats are let\n \n\tby the day\n  - rafts\n\n\n2.\nPontoons: \n \n dry"
+    assert [text[p.start : p.end] for p in pieces(text)] == [
+        "Boats are let",
+        "by the day",
+        "- rafts",
+        "2.\nPontoons:",
+        "dry",
+    ]

@@ -8,9 +8,9 @@ from elt_llm_core.language.languages import ENGLISH
 
 # sentencex 1.0 assumes that a space before a full stop has one byte, and panics on
 # "A\u00a0. B" in every language with initials.
-_WIDE_SPACE = re.compile(r"(?<=\w)\s*[^\S\x00-\x7f]\s*(?=\.)")
+_SPACE_BEFORE_STOP = re.compile(r"(?<=\w)\s+(?=\.)")
 
-_TAIL = 60  # characters; a longer reference is a list of numbers
+REFERENCE_TAIL = 60  # characters; a longer reference is a list of numbers
 # Short words before the number of a part: "para. 4", "Nos. 3 and 4", "Abs. 2".
 _SHORT = (
     r"(?:[Nn]os|N[or]|[Nn]úm|[Aa]rts?|[Ss]ecs?|[Pp]aras?|[Pp]ar|[Cc]ls?|[Rr]egs?|[Cc]h"
@@ -40,12 +40,17 @@ def is_cut_reference(before: str, after: str) -> bool:
     "for the purposes of clause" and "6.4. It", "under section 3" and "(b)": what
     follows begins neither a sentence nor a list item.
     """
-    tail = before[-_TAIL:]
+    tail = before[-REFERENCE_TAIL:]
     if _STARTS_LETTER.match(after):
         return _ENDS_NUMBER.search(tail) is not None
     if not _STARTS_NUMBER.match(after) or _STARTS_LIST.match(after):
         return False
     return bool(_ENDS_SHORT.search(tail) or _ENDS_PART.search(tail))
+
+
+def _narrow_spaces(spaces: re.Match[str]) -> str:
+    """Return white space as ASCII spaces if one of them is none."""
+    return spaces[0] if spaces[0].isascii() else " " * len(spaces[0])
 
 
 def _join_reference(newline: re.Match[str]) -> str:
@@ -54,7 +59,8 @@ def _join_reference(newline: re.Match[str]) -> str:
     return (
         " "
         if is_cut_reference(
-            text[max(at - _TAIL, 0) : at], text[newline.end() : at + _TAIL]
+            text[max(at - REFERENCE_TAIL, 0) : at],
+            text[newline.end() : at + REFERENCE_TAIL],
         )
         else newline[0]
     )
@@ -71,13 +77,15 @@ def sentence_spans(text: str, language: str = ENGLISH) -> list[tuple[int, int]]:
     Returns:
         Spans that cover the text; they include the white space around a sentence.
     """
-    plain = _WIDE_SPACE.sub(lambda match: " " * len(match[0]), text)
+    plain = _SPACE_BEFORE_STOP.sub(_narrow_spaces, text)
     plain = _LETTER_LINE.sub(_join_reference, plain)
     boundaries = sentencex.get_sentence_boundaries(language or ENGLISH, plain)
     spans: list[tuple[int, int]] = []
     for each in boundaries:
         start, end = each["start_index"], each["end_index"]
-        before = plain[spans[-1][0] : start] if spans else ""
+        before = (
+            plain[max(spans[-1][0], start - REFERENCE_TAIL) : start] if spans else ""
+        )
         if is_cut_reference(before, plain[start:end]):
             start = spans.pop()[0]
         spans.append((start, end))

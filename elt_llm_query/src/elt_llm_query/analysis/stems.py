@@ -5,7 +5,11 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from elt_llm_core.language.sentences import is_cut_reference, sentence_spans
+from elt_llm_core.language.sentences import (
+    REFERENCE_TAIL,
+    is_cut_reference,
+    sentence_spans,
+)
 from elt_llm_core.language.stemmer import stem_word
 from elt_llm_query.analysis.lexicon import (
     AUXILIARIES,
@@ -23,8 +27,9 @@ _MARK = rf"(?:[{BULLETS}]|\(?(?:{_NUMBERED})[.)])"
 _BULLET = re.compile(rf"^\s*{_MARK}\s*$")
 _ITEM = re.compile(rf"\s*{_MARK}\s")
 # A line break ends a piece before a bullet, a blank line or a table row, and after a
-# colon or semicolon; elsewhere it may only wrap a line.
-_BREAK = re.compile(rf"\n(?=\s*{_MARK}\s|\s*\n|[^\n]*\t)|(?<=[:;])\n|(?<=\n)\n")
+# colon or semicolon; elsewhere it may only wrap a line. Looks ahead only as far as the
+# next line break, so that many empty lines take no longer than as many full ones.
+_BREAK = re.compile(rf"\n(?=[^\S\n]*(?:{_MARK}\s|\n)|[^\n]*\t)|(?<=[:;])\n|(?<=\n)\n")
 _AFTER = 20  # characters after a line break that show whether a list begins there
 # "Penalty: ten points." The longest such labels of rule books have some eight words.
 _LABEL = re.compile(
@@ -202,7 +207,8 @@ def _split(text: str) -> Iterator[str]:
     start = 0
     for newline in _BREAK.finditer(text):
         after = text[newline.end() : newline.end() + _AFTER]
-        if is_cut_reference(text[start : newline.start()], after):
+        before = text[max(start, newline.start() - REFERENCE_TAIL) : newline.start()]
+        if is_cut_reference(before, after):
             continue
         yield text[start : newline.end()]
         start = newline.end()
