@@ -1,8 +1,13 @@
 """Where sentences end: not before the number of a reference, but after it."""
 
 import pytest
+import sentencex
 
-from elt_llm_core.language.sentences import is_cut_reference, sentence_spans
+from elt_llm_core.language.sentences import (
+    LONG_PARAGRAPH,
+    is_cut_reference,
+    sentence_spans,
+)
 
 
 @pytest.mark.parametrize(
@@ -38,3 +43,27 @@ def test_a_reference_ends_no_sentence_before_its_number(text, count):
 )
 def test_the_items_of_a_list_are_no_references(before, after):
     assert not is_cut_reference(before, after)
+
+
+def test_a_long_paragraph_is_split_in_windows(monkeypatch):
+    # The time that sentencex takes is quadratic in the length of a paragraph.
+    split, sizes = sentencex.get_sentence_boundaries, []
+
+    def record(language, text):
+        sizes.append(len(text))
+        return split(language, text)
+
+    monkeypatch.setattr(sentencex, "get_sentence_boundaries", record)
+    text = "![" * 30_000
+    assert "".join(text[start:end] for start, end in sentence_spans(text)) == text
+    assert max(sizes) < LONG_PARAGRAPH
+    assert sum(sizes) < 2 * len(text)
+
+
+def test_a_long_paragraph_has_the_sentences_of_its_parts():
+    part = "The board (see Art. 4) lets it. “Pay! Or go.” Is it dry?\nYes, in No. 5. "
+    text = part * 1_000
+    assert len(text) > LONG_PARAGRAPH
+    once = [text[start:end] for start, end in sentence_spans(part)]
+    whole = [text[start:end] for start, end in sentence_spans(text)]
+    assert [one.strip() for one in whole] == [one.strip() for one in once] * 1_000

@@ -62,10 +62,12 @@ def _rules(group: Sequence[Block], numbers: Numbering) -> Iterator[Sequence[Bloc
     A heading stays with the first rule below it.
     """
     cuts = [0]
+    only_headings = True  # since the last cut
     for index, block in enumerate(group):
         begins = numbers.begins(block.start, block.end)
         own = begins[:1] == [block.start] and numbers.is_rule(block.start)
-        only_headings = all(b.kind == "heading" for b in group[cuts[-1] : index])
         if own and not only_headings:
             cuts.append(index)
+            only_headings = True
+        only_headings = only_headings and block.kind == "heading"
     yield from (group[low:high] for low, high in pairwise([*cuts, len(group)]))
