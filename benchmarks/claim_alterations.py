@@ -4,6 +4,7 @@
 
 import random
 import re
+from itertools import combinations
 
 from claim_passages import Alter, Passage, choose_match, replace_span, split_passage
 
@@ -213,6 +214,34 @@ def swap_roles(sentence: str, passage: Passage, rng: random.Random) -> str | Non
     return replace_span(sentence, verb.span(), turned)
 
 
+def exchange_numbers(sentence: str, passage: Passage, rng: random.Random) -> str | None:
+    """Two numbers of the sentence in each other's place; no two of one list."""
+    numbers = list(_NUMBER.finditer(sentence))
+    pairs = [
+        (one, other)
+        for one, other in combinations(numbers, 2)
+        if one[0] != other[0]
+        and re.search(r"[a-z]{4}", sentence[one.end() : other.start()])
+    ]
+    if not pairs:
+        return None
+    one, other = rng.choice(pairs)
+    turned = replace_span(sentence, other.span(), one[0])
+    return replace_span(turned, one.span(), other[0])
+
+
+_END = r"(?:the |[A-Z0-9])(?:[\w.%-]+ ){0,2}[\w.%-]+"
+_RANGE = re.compile(rf"\bfrom ({_END}) to ({_END})(?=[.,;:]| and | or )")
+
+
+def turn_range(sentence: str, passage: Passage, rng: random.Random) -> str | None:
+    """From the end to the beginning."""
+    span = choose_match(_RANGE, sentence, rng)
+    if not span or span[1] == span[2]:
+        return None
+    return replace_span(sentence, span.span(), f"from {span[2]} to {span[1]}")
+
+
 ALTERATIONS: dict[str, Alter] = {
     "roles": swap_roles,
     "number": alter_number,
@@ -224,4 +253,6 @@ ALTERATIONS: dict[str, Alter] = {
     "quantifier": alter_quantifier,
     "date": alter_date,
     "other chunk": take_other_chunk,
+    "exchange": exchange_numbers,
+    "range": turn_range,
 }

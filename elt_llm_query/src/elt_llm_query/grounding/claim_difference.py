@@ -30,6 +30,7 @@ class DifferenceKind(StrEnum):
     WORD_REPLACED = "word replaced"
     NAME_ADDED = "name or number added"
     EXCHANGED = "words exchanged"
+    RANGE_TURNED = "ends of a range exchanged"
     VOICE = "actor and object exchanged"
     PART_LEFT_OUT = "part left out"
     RESTRICTION_LEFT_OUT = "restriction left out"

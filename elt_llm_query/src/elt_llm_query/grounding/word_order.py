@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 
 from elt_llm_query.analysis.lexicon import IRREGULAR, NUMBER_WORDS, PROVIDED
 from elt_llm_query.analysis.normalise import normalise
@@ -30,6 +30,7 @@ from elt_llm_query.grounding.claim_words import (
     read_passage,
     without_numbering,
 )
+from elt_llm_query.grounding.turned_ranges import find_turned
 
 LONGEST_SWAP = 6  # content words of a name or a number that replaces another
 LONGEST_AGENT = 4  # content words before its verb: "the owner of the boat may fly"
@@ -64,6 +65,7 @@ _PREPOSED = re.compile(
     r"|where|while|with|within|without)\b",
     re.IGNORECASE,
 )
+_RESPECTIVELY = re.compile(r"\brespectively\b", re.IGNORECASE)
 _DONE_TO = re.compile(
     r"\b(?:must|may|shall|should|will|can)(?: not| only| also)? be\b", re.IGNORECASE
 )
@@ -138,6 +140,12 @@ class WordOrder:
             self._find_reversal()
             or self._find_exchange()
             or self._find_agent_as_object()
+        )
+        turned = (
+            turned
+            or self._find_exchanged_numbers()
+            or self._find_turned_range()
+            or self._find_other_order()
         )
         limits = (self._find_part(), self._find_restriction())
         others = (*limits, self._find_limit(), self._find_mixture(), turned)
@@ -275,6 +283,51 @@ class WordOrder:
             if left and right:
                 return _changed_places(self.tokens[left[-1]], self.tokens[right[0]])
         return None
+
+    def _find_exchanged_numbers(self) -> ClaimDifference | None:
+        """Return two numbers in each other's place, with the same words between them.
+
+        Numbers with nothing but other numbers between them are a list.
+        """
+        here, tokens = self.passage_words.tokens, self.tokens
+        put: dict[tuple[str, str], int] = {}
+        for kind, low, high, first, last in self._edits:
+            if kind != "replace" or high - low != 1 or last - first != 1:
+                continue
+            theirs, ours = here[low], tokens[first]
+            if theirs.role is not WordRole.NUMBER or ours.role is not WordRole.NUMBER:
+                continue
+            start = put.get((ours.key, theirs.key), first)
+            if any(t.role is WordRole.WORD for t in tokens[start:first]):
+                return _changed_places(theirs, ours)
+            put[theirs.key, ours.key] = first
+        return None
+
+    def _find_turned_range(self) -> ClaimDifference | None:
+        """Return the range whose ends changed places: "from June to May"."""
+        end = find_turned(self.claim, self.sentence)
+        reason = f"the range with {end!r} is the other way round"
+        return contradiction(reason, DifferenceKind.RANGE_TURNED) if end else None
+
+    def _find_other_order(self) -> ClaimDifference | None:
+        """Return joined numbers in another order in a sentence with "respectively".
+
+        If what they belong to changed places, too, two pairs did.
+        """
+        if not _RESPECTIVELY.search(self.sentence):
+            return None
+        words, places = self._words, self.occurrences
+        turned = [
+            (left, right)
+            for left, right in pairwise(words)
+            if self.tokens[left].joins
+            and len(places[left]) == len(places[right]) == 1
+            and places[left] > places[right]
+        ]
+        if len(turned) != 1:
+            return None
+        left, right = turned[0]
+        return _changed_places(self.tokens[left], self.tokens[right])
 
     def _find_mixture(self) -> ClaimDifference | None:
         """Return a word that the sentence states of another subject: "X may, but Y is".
