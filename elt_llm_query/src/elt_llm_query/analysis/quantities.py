@@ -4,7 +4,11 @@ import re
 from collections import Counter
 from itertools import zip_longest
 
-from elt_llm_query.analysis.foreign_guards import FOREIGN_NEGATIONS
+from elt_llm_query.analysis.foreign_guards import (
+    UNKNOWN,
+    Languages,
+    negating_words,
+)
 from elt_llm_query.analysis.lexicon import GUARDED, NUMBER_WORDS
 from elt_llm_query.analysis.normalise import normal_text
 
@@ -46,10 +50,16 @@ def numbers(text: str) -> set[str]:
     return {plain_number(t) for t in tokens if t in NUMBER_WORDS or t[-1].isdigit()}
 
 
-def negations(text: str) -> int:
-    """Return the number of negating words in the text."""
+def negations(text: str, languages: Languages = UNKNOWN) -> int:
+    """Return the number of negating words in the text.
+
+    Args:
+        text: Any text.
+        languages: Those whose negating words count beside the English ones.
+    """
     from_words = Counter(_TOKEN.findall(normal_text(text)))
-    return sum(n for word, n in from_words.items() if word in _NEGATIVE)
+    negative = _NEGATIVE | negating_words(languages)
+    return sum(n for word, n in from_words.items() if word in negative)
 
 
 _COUNTS = re.compile(rf"\d|{'|'.join(NUMBER_WORDS)}")
@@ -65,7 +75,7 @@ _NEGATIVE = frozenset(w for w in GUARDED if w in {"not", "no", "never", "none", 
 _NEGATIVE |= frozenset(w for w in GUARDED if w.endswith("n't") or w == "cannot")
 
 
-_NEGATIVE |= {"neither", "without", "unless", "except"} | FOREIGN_NEGATIONS
+_NEGATIVE |= {"neither", "without", "unless", "except"}
 
 
 def plain_number(token: str) -> str:

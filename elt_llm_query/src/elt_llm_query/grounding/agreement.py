@@ -14,6 +14,7 @@ it is an antonym, another name or a new condition.
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 
+from elt_llm_query.analysis.foreign_guards import Languages, languages_of
 from elt_llm_query.analysis.lexicon import ATTRIBUTES, REPORTING, TIME_UNITS
 from elt_llm_query.analysis.stems import stem
 from elt_llm_query.grounding.claim_difference import (
@@ -53,7 +54,7 @@ _ELSEWHERE = {
 
 
 def compare(
-    claim: str, sentences: Sequence[str], context: str = ""
+    claim: str, sentences: Sequence[str], context: str = "", language: str = ""
 ) -> list[ClaimDifference]:
     """Return the differences between a claim and its passage.
 
@@ -62,13 +63,15 @@ def compare(
         sentences: A few neighbouring sentences of a source.
         context: Title and section of the source: the claim may use their words, but
             they prove no number and no guard.
+        language: Of the source, if it is known and not English.
 
     Returns:
         The differences, those of single words first; empty if the passage supports it.
     """
-    tokens = read_claim(claim)
-    held = PassageWords(sentences)
-    known = read_passage(context).places
+    languages = languages_of(" ".join(sentences), language)
+    tokens = read_claim(claim, languages)
+    held = PassageWords(sentences, languages)
+    known = read_passage(context, languages).places
     occurrences = [held.find(token) for token in tokens]
     differences: list[ClaimDifference] = []
     for at, token in enumerate(tokens):
@@ -81,20 +84,22 @@ def compare(
             difference = _check_place(at, tokens, occurrences, held, alone=alone)
         if difference:
             differences.append(difference)
-    rival = _find_rival_number(claim, sentences)
-    nearest = _compare_nearest(claim, sentences, known)
+    rival = _find_rival_number(claim, sentences, languages)
+    nearest = _compare_nearest(claim, sentences, known, languages)
     return [*differences, *([rival] if rival else ()), *nearest]
 
 
-def _find_rival_number(claim: str, sentences: Sequence[str]) -> ClaimDifference | None:
+def _find_rival_number(
+    claim: str, sentences: Sequence[str], languages: Languages
+) -> ClaimDifference | None:
     """Return a number of one sentence with words of another that has a number too.
 
     "Up to 26 weeks for a birth" is not said by "12 weeks for a birth. 26 weeks for the
     care of a soldier".
     """
-    tokens = read_claim(claim)
-    covered = [covered_words(claim, one) for one in sentences]
-    counted = [_numbers_by_unit(one) for one in sentences]
+    tokens = read_claim(claim, languages)
+    covered = [covered_words(claim, one, languages) for one in sentences]
+    counted = [_numbers_by_unit(one, languages) for one in sentences]
     for token, unit in _list_numbers(tokens):
         own = [at for at, of in enumerate(counted) if token.key in of.get(unit, ())]
         others = [at for at, of in enumerate(counted) if at not in own and of.get(unit)]
@@ -113,10 +118,10 @@ def _list_numbers(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
             yield token, after.key
 
 
-def _numbers_by_unit(sentence: str) -> dict[str, set[str]]:
+def _numbers_by_unit(sentence: str, languages: Languages) -> dict[str, set[str]]:
     """Return the numbers of a sentence by the word that is attached to them."""
     units: dict[str, set[str]] = {}
-    for token, unit in _list_numbers(read_passage(sentence).tokens):
+    for token, unit in _list_numbers(read_passage(sentence, languages).tokens):
         units.setdefault(unit, set()).add(token.key)
     return units
 
@@ -224,14 +229,17 @@ def _neighbours(
 
 
 def _compare_nearest(
-    claim: str, sentences: Sequence[str], known: Mapping[str, list[int]]
+    claim: str,
+    sentences: Sequence[str],
+    known: Mapping[str, list[int]],
+    languages: Languages,
 ) -> Iterator[ClaimDifference]:
     """Return what is left out, added or swapped compared with the nearest sentences."""
-    covered = [covered_words(claim, one) for one in sentences]
+    covered = [covered_words(claim, one, languages) for one in sentences]
     most = max(map(len, covered))
     nearest = next(words for words in covered if len(words) == most)
     for sentence, words in zip(sentences, covered, strict=True):
-        order = WordOrder(claim, sentence, known)
+        order = WordOrder(claim, sentence, known, languages)
         whole = len(words) == most
         if whole or words - nearest:
             yield from _find_left_out(order, None if whole else words - nearest)

@@ -4,8 +4,9 @@ A guard is a word that reverses or limits the meaning: "not", "must", "only", "u
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
+from elt_llm_query.analysis.foreign_guards import FOREIGN_MODALS
 from elt_llm_query.analysis.lexicon import EXEMPT, NEVER_DROPPED
 from elt_llm_query.grounding.claim_words import PassageWords, Token, WordRole
 
@@ -19,6 +20,7 @@ _PARTICLES = frozenset({"off"})  # "switches off the light", "the light is switc
 _ALWAYS_KEPT = frozenset({"not", "off", "except"})
 # Their clause may have a pronoun where the other text has a noun.
 _CLAUSE_OPENERS = frozenset({"until", "unless", "before", "after"})
+_BESIDE = 2  # words after a modal that must be in its clause: its object and its verb
 _NAMED = 3  # maximum content words of a pronoun's antecedent
 _DUTIES = frozenset({"must", "should"})
 MODALS = _DUTIES | {"may", "will", EXEMPT}
@@ -37,6 +39,8 @@ def is_instruction(
     later = [token for token in tokens[at + 1 :] if token.role is not WordRole.GUARD]
     if not later or tokens[at].closes:
         return False
+    if tokens[at].written in FOREIGN_MODALS:
+        return False  # which words they begin a clause with is not known
     denied = tokens[at + 1].key == "not"
     if tokens[at].key not in _DUTIES and not (denied and tokens[at].key == "may"):
         return False
@@ -61,6 +65,8 @@ def guards_same_word(
     if any(token.closes for token in tokens[at : later[0] if later else None]):
         later = []
     places = occurrences[at]
+    if tokens[at].written in FOREIGN_MODALS:
+        return _is_in_scope(at, tokens, occurrences, held)
     if tokens[at].key in _PARTICLES and earlier is not None:
         return is_near(places, occurrences[earlier], (), NEAR)
     if later and not occurrences[later[0]]:
@@ -92,6 +98,50 @@ def guards_same_word(
     if not beside or not places:
         return bool(places)
     return any(is_near(places, side, (), NEAR) for side in beside if side)
+
+
+def _is_in_scope(
+    at: int,
+    tokens: Sequence[Token],
+    occurrences: Sequence[list[int]],
+    held: PassageWords,
+) -> bool:
+    """Return whether a modal stands in the clause of the words that follow it.
+
+    In other languages the verb may be far from its modal ("müssen den Ausweis zeigen"),
+    and another part of the clause may precede it ("im Saal müssen Hunde schlafen").
+    """
+    words = [
+        i
+        for i, token in enumerate(tokens)
+        if token.role is not WordRole.GUARD and occurrences[i]
+    ]
+    clause = _clause_places(at, tokens)
+    beside = [i for i in words if i in clause and i > at][:_BESIDE] or [
+        i for i in words if i in clause and i < at
+    ][-_BESIDE:]
+    scopes = [_clause_places(place, held.tokens) for place in occurrences[at]]
+    return not beside or any(
+        all(not scope.isdisjoint(occurrences[i]) for i in beside) for scope in scopes
+    )
+
+
+def _clause_places(at: int, tokens: Sequence[Token]) -> frozenset[int]:
+    """Return the places of the clause of a modal, up to the next comma or modal.
+
+    What stands between another modal and this one belongs to the other.
+    """
+    last = at
+    while last + 1 < len(tokens) and not tokens[last].closes:
+        if tokens[last + 1].key in MODALS:
+            break
+        last += 1
+    first = at
+    while first > 0 and not tokens[first - 1].closes:
+        first -= 1
+        if tokens[first].key in MODALS:
+            return frozenset(range(at, last + 1))
+    return frozenset(range(first, last + 1))
 
 
 def _with_pronoun(
@@ -170,7 +220,8 @@ def dropped_guard(
         only: If given, look only for a "not" at one of these places of the claim's
             words.
     """
-    guards_of = _guards_by_word(held)
+    ours = {token.key for token in tokens if token.written in FOREIGN_MODALS}
+    guards_of = _guards_by_word(held, ours)
     words = [i for i, token in enumerate(tokens) if token.role is not WordRole.GUARD]
     particles = {token.key for token in tokens} & _PARTICLES
     for before, at in zip([None, *words], words, strict=False):
@@ -194,10 +245,15 @@ def dropped_guard(
     return None
 
 
-def _guards_by_word(held: PassageWords) -> dict[int, list[int]]:
-    """Return places of guards that must not be dropped, by the place of their word."""
+def _guards_by_word(held: PassageWords, kept: Set[str]) -> dict[int, list[int]]:
+    """Return places of guards that must not be dropped, by the place of their word.
+
+    Modals of other languages that the claim has are `kept`; see `_is_in_scope`.
+    """
     guards_of: dict[int, list[int]] = {}
     for place, token in enumerate(held.tokens):
+        if token.written in FOREIGN_MODALS and token.key in kept:
+            continue
         if token.role is WordRole.GUARD and token.key in NEVER_DROPPED:
             guards_of.setdefault(_next_word(place, held), []).append(place)
     return guards_of

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from elt_llm_core.results import Support
+from elt_llm_query.analysis.foreign_guards import languages_of
 from elt_llm_query.analysis.lexicon import EXEMPT
 from elt_llm_query.analysis.read_sentence import Sentence, sentences
 from elt_llm_query.grounding.agreement import compare
@@ -41,16 +42,18 @@ def supporting(claim: str, where: Offered) -> QuoteMatch:
         `UNSUPPORTED` with the first difference from the nearest passage, and its
         `open_span` if only the wording differs.
     """
-    if not content_words(claim):
+    language = where.language
+    languages = languages_of(where.source.text, language)
+    if not content_words(claim, languages):
         return QuoteMatch(Support.UNSUPPORTED, 0.0, reason="it has no content words")
     context = _context(where)
-    needed = needed_words(claim, context)
+    needed = needed_words(claim, context, languages)
     nearest: _Nearest | None = None
     for share, covered, passage in _rank(claim, where)[:_COMPARED]:
         if nearest is not None and not needed <= covered:
             continue  # it lacks a word, and the nearest passage already gave the reason
         texts = [sentence.text for sentence in passage]
-        differences = compare(claim, texts, context)
+        differences = compare(claim, texts, context, language)
         span = passage[0].start, passage[-1].end
         if not differences:
             return QuoteMatch(Support.SUPPORTED, 1.0, *span)
@@ -75,8 +78,10 @@ def _refuse(nearest: "_Nearest") -> QuoteMatch:
 
 def may_support(claim: str, where: Offered) -> bool:
     """Return whether a source contains every word that a claim needs, anywhere."""
-    covered = (covered_words(claim, one.text) for one in _sentences(where))
-    return needed_words(claim, _context(where)) <= frozenset().union(*covered)
+    languages = languages_of(where.source.text, where.language)
+    covered = (covered_words(claim, one.text, languages) for one in _sentences(where))
+    needed = needed_words(claim, _context(where), languages)
+    return needed <= frozenset().union(*covered)
 
 
 def verdict_on(question: str, where: Offered, *, says_yes: bool) -> QuoteMatch:
@@ -88,7 +93,8 @@ def verdict_on(question: str, where: Offered, *, says_yes: bool) -> QuoteMatch:
     modal, claim = split_modal(question)
     for _, _, passage in _rank(claim, where)[:1] if question else ():
         texts = [sentence.text for sentence in passage]
-        differences = [d for d in compare(claim, texts) if not d.key or d.key != modal]
+        compared = compare(claim, texts, language=where.language)
+        differences = [d for d in compared if not d.key or d.key != modal]
         denials = {"not", EXEMPT} if modal == "must" else {"not"}
         denied = bool(differences) and all(d.key in denials for d in differences)
         span = passage[0].start, passage[-1].end
@@ -119,8 +125,9 @@ def _rank(claim: str, where: Offered) -> list[Ranked]:
     only contribute a "not" or a number of another sentence.
     """
     parts = _sentences(where)
-    covered = [covered_words(claim, sentence.text) for sentence in parts]
-    every = max(content_words(claim), 1)
+    languages = languages_of(where.source.text, where.language)
+    covered = [covered_words(claim, sentence.text, languages) for sentence in parts]
+    every = max(content_words(claim, languages), 1)
     ranked: list[Ranked] = []
     for size in range(1, LONGEST_PASSAGE + 1):
         for i in range(len(parts) - size + 1):
@@ -130,7 +137,7 @@ def _rank(claim: str, where: Offered) -> list[Ranked]:
             if size == 1 or len(words) > most:
                 ranked.append((len(words) / every, words, parts[i : i + size]))
     for one in _list_items(parts):
-        words = covered_words(claim, one.text)
+        words = covered_words(claim, one.text, languages)
         ranked.append((len(words) / every, words, (one,)))
     return sorted(ranked, key=lambda one: (-one[0], len(one[2])))
 

@@ -12,7 +12,12 @@ from functools import cache, cached_property, lru_cache
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from elt_llm_query.analysis.foreign_guards import FOREIGN_GUARDS, FOREIGN_NUMBERS
+from elt_llm_query.analysis.foreign_guards import (
+    UNKNOWN,
+    Languages,
+    guard_words,
+    number_words,
+)
 from elt_llm_query.analysis.lexicon import (
     EXEMPT,
     GUARD_CLASSES,
@@ -30,12 +35,7 @@ from elt_llm_query.analysis.stems import stem
 from elt_llm_query.analysis.term_match import ROOT_LENGTH, same_root, synonyms
 from elt_llm_query.grounding.claim_phrases import unify_phrases
 
-_CLASS_OF = {
-    word: name
-    for classes in (FOREIGN_GUARDS, GUARD_CLASSES)
-    for name, ring in classes.items()
-    for word in ring
-}
+_ENGLISH_GUARDS = {word: name for name, ring in GUARD_CLASSES.items() for word in ring}
 _VERDICT = re.compile(r"^\W*(?:yes|no)\b(?=\W*[,:;.\u2013\u2014-])", re.IGNORECASE)
 _TOKEN = re.compile(
     r"[-+]?\d+(?:[.,:/]\d+)*|[%\u2030\u00b0$\u20ac\u00a3\u00a5<>=\u2264\u2265\u00b1]"
@@ -127,8 +127,11 @@ class Token:
 class PassageWords:
     """The content words of some sentences, in order, with their places."""
 
-    def __init__(self, sentences: Iterable[str]) -> None:
-        self.tokens = tuple(chain.from_iterable(map(read_sentence, sentences)))
+    def __init__(
+        self, sentences: Iterable[str], languages: Languages = UNKNOWN
+    ) -> None:
+        read = (read_sentence(sentence, languages) for sentence in sentences)
+        self.tokens = tuple(chain.from_iterable(read))
 
     @cached_property
     def places(self) -> dict[str, list[int]]:
@@ -163,27 +166,32 @@ class PassageWords:
 
 
 @lru_cache(maxsize=8192)
-def read_sentence(text: str) -> tuple[Token, ...]:
+def read_sentence(text: str, languages: Languages = UNKNOWN) -> tuple[Token, ...]:
     """Return the content words of a sentence of a source, in order."""
-    return tuple(_tokens(text, frozenset()))
+    return tuple(_tokens(text, frozenset(), languages))
 
 
 @lru_cache(maxsize=8192)
-def read_passage(text: str) -> PassageWords:
+def read_passage(text: str, languages: Languages = UNKNOWN) -> PassageWords:
     """Return one text as a passage; the same object for the same text."""
-    return PassageWords((text,))
+    return PassageWords((text,), languages)
 
 
 @lru_cache(maxsize=2048)
-def read_claim(claim: str) -> tuple[Token, ...]:
-    """Return the content words of a claim, without a leading "Yes,"."""
+def read_claim(claim: str, languages: Languages = UNKNOWN) -> tuple[Token, ...]:
+    """Return the content words of a claim, without a leading "Yes,".
+
+    Args:
+        claim: One statement.
+        languages: Those whose guards count, which are the same for its passage.
+    """
     names = frozenset(
         m[0].lower()
         for m in re.finditer(
             r"(?<=[^.!?:\"\u201c] )[A-Z][\w-]*|\b[A-Z]{2,}\w*|\b\w*\d\w*", claim
         )
     )
-    return tuple(_tokens(_VERDICT.sub("", claim), names))
+    return tuple(_tokens(_VERDICT.sub("", claim), names, languages))
 
 
 @cache
@@ -214,27 +222,29 @@ def split_modal(question: str) -> tuple[str, str]:
     if _HAS_TO.search(question):
         return "must", _HAS_TO.sub("", question)
     first, _, rest = question.strip().partition(" ")
-    name = _CLASS_OF.get(first.lower(), "")
+    name = _class_of(first.lower(), UNKNOWN)
     return (name, rest) if name else ("", question)
 
 
-def content_words(claim: str) -> int:
+def content_words(claim: str, languages: Languages = UNKNOWN) -> int:
     """Return the number of content words, without guards and reporting words."""
     return sum(
         token.role is not WordRole.GUARD and token.written not in REPORTING
-        for token in read_claim(claim)
+        for token in read_claim(claim, languages)
     )
 
 
-def needed_words(claim: str, context: str) -> frozenset[int]:
+def needed_words(
+    claim: str, context: str, languages: Languages = UNKNOWN
+) -> frozenset[int]:
     """Return the places of the claim's words that only a passage can prove.
 
     Guards, reporting words and words of the `context` are left out.
     """
-    known = read_passage(context).places
+    known = read_passage(context, languages).places
     return frozenset(
         i
-        for i, token in enumerate(read_claim(claim))
+        for i, token in enumerate(read_claim(claim, languages))
         if token.role is WordRole.NUMBER
         or (
             token.role is not WordRole.GUARD
@@ -244,23 +254,25 @@ def needed_words(claim: str, context: str) -> frozenset[int]:
     )
 
 
-def covered_words(claim: str, sentence: str) -> frozenset[int]:
+def covered_words(
+    claim: str, sentence: str, languages: Languages = UNKNOWN
+) -> frozenset[int]:
     """Return the places of the claim's content words that a sentence contains.
 
     Guards are left out: a "not" in both does not make a sentence more similar.
     """
-    held = read_passage(sentence)
+    held = read_passage(sentence, languages)
     return frozenset(
         i
-        for i, token in enumerate(read_claim(claim))
+        for i, token in enumerate(read_claim(claim, languages))
         if token.role is not WordRole.GUARD and held.find(token)
     )
 
 
-def _tokens(text: str, names: frozenset[str]) -> Iterator[Token]:
+def _tokens(text: str, names: frozenset[str], languages: Languages) -> Iterator[Token]:
     plain = unify_phrases(join_number_words(normal_text(text)))
     words = [
-        (word, *_classify(word[0].removesuffix("'s"), names))
+        (word, *_classify(word[0].removesuffix("'s"), names, languages))
         for word in _TOKEN.finditer(plain)
     ]
     content = [(word, key, role) for word, key, role in words if key]
@@ -313,14 +325,21 @@ def _read_gap(gap: str) -> _Gap:
     )
 
 
-def _classify(word: str, names: frozenset[str]) -> tuple[str, WordRole]:
+def _class_of(word: str, languages: Languages) -> str:
+    """Return the class of a guard, or an empty string."""
+    return _ENGLISH_GUARDS.get(word) or guard_words(languages).get(word, "")
+
+
+def _classify(
+    word: str, names: frozenset[str], languages: Languages
+) -> tuple[str, WordRole]:
     """Return the key and role of a lower-case word; no key for a stop word."""
     if word in NUMBER_WORDS or word[-1].isdigit():
         return plain_number(word), WordRole.NUMBER
-    if word in FOREIGN_NUMBERS:
-        return FOREIGN_NUMBERS[word], WordRole.NUMBER
-    if word in _CLASS_OF:
-        return _CLASS_OF[word], WordRole.GUARD
+    if number := number_words(languages).get(word):
+        return number, WordRole.NUMBER
+    if guard := _class_of(word, languages):
+        return guard, WordRole.GUARD
     if word in _CONNECTIVES or (word in STOP_WORDS and word not in _TELLING):
         return "", WordRole.WORD
     name = word in names or word in MONTHS

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from elt_llm_core.results import Support
+from elt_llm_query.analysis.foreign_guards import languages_of
 from elt_llm_query.analysis.normalise import Normal, normalise
 from elt_llm_query.analysis.quantities import guards, negations
 
@@ -116,7 +117,7 @@ def _match_elided(parts: list[str], text: str) -> QuoteMatch:
         match = _match_exact(part, text[end:])
         if match is None:
             return missing._replace(reason="a part of the quote is not in the source")
-        if spans and negations(text[end : end + match.start]):
+        if spans and negations(text[end : end + match.start], languages_of(text)):
             return missing._replace(reason="a negation was left out of the quote")
         spans.append((end + match.start, end + match.end))
     return QuoteMatch(Support.NORMALISED, 1.0, spans[0][0], spans[-1][1])

@@ -39,13 +39,15 @@ _WORD_FOR_WORD = (Support.VERIFIED, Support.NORMALISED)
 class Offered:
     """A source as the answer saw it: its record, its shown text, its cells.
 
-    `references` is the number of entries in the document's list of references.
+    `references` is the number of entries in the document's list of references,
+    `language` that of the text, empty for English.
     """
 
     source: Source
     reading: str = ""
     cells: tuple[Cell, ...] = ()
     references: int = 0
+    language: str = ""
 
 
 class QuotePlace(NamedTuple):
@@ -124,7 +126,8 @@ def _to_offered(hit: NodeWithScore, number: int) -> Offered:
         mentioned_by=linked_figures(node, MENTIONS_KEY),
     )
     reading = place.index_text if place.index_text != text else ""
-    return Offered(source, reading, place.cells, references_of(node))
+    references = references_of(node)
+    return Offered(source, reading, place.cells, references, place.text_language)
 
 
 def _cell_boxes(offered: Offered, start: int, end: int) -> tuple[Box, ...]:

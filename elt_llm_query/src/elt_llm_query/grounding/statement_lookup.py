@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from elt_llm_core.results import Support
+from elt_llm_query.analysis.foreign_guards import UNKNOWN, Languages, languages_of
 from elt_llm_query.analysis.normalise import normalise
 from elt_llm_query.analysis.quantities import negations, numbers
 from elt_llm_query.analysis.stems import words
@@ -283,7 +284,11 @@ def _match_words(part: _Part, where: Offered) -> QuoteMatch:
     text, source = part.text, where.source.text
     match = match_quote(text, where)
     if match.stands and not same_polarity(
-        part.claim, text, source, (match.start, match.end)
+        part.claim,
+        text,
+        source,
+        (match.start, match.end),
+        languages_of(source, where.language),
     ):
         return QuoteMatch(Support.CONTRADICTED, 0.0, reason="a negation differs")
     if not match.stands and where.reading and check_quote(text, where.reading).stands:
@@ -298,7 +303,13 @@ def _begins_clause(match: QuoteMatch, text: str) -> bool:
     return not before or not (before[-1].isalnum() or before[-1] in _WITHIN)
 
 
-def same_polarity(claim: str, quote: str, text: str, span: tuple[int, int]) -> bool:
+def same_polarity(
+    claim: str,
+    quote: str,
+    text: str,
+    span: tuple[int, int],
+    languages: Languages = UNKNOWN,
+) -> bool:
     """Return False if claim and source differ in a "not" around a quote.
 
     It compares the clause of the claim that contains the quote with the clause of the
@@ -306,9 +317,9 @@ def same_polarity(claim: str, quote: str, text: str, span: tuple[int, int]) -> b
     """
     place = claim.find(quote)
     span_of_quote = (place, place + len(quote)) if place >= 0 else (0, len(claim))
-    return _is_negated(_clause(claim, span_of_quote)) == _is_negated(
-        _clause(text, span)
-    )
+    clauses = _clause(claim, span_of_quote), _clause(text, span)
+    ours, theirs = (_is_negated(clause, languages) for clause in clauses)
+    return ours == theirs
 
 
 def _clause(text: str, span: tuple[int, int]) -> str:
@@ -321,6 +332,6 @@ def _clause(text: str, span: tuple[int, int]) -> str:
     return text[start : after.start() if after else len(text)]
 
 
-def _is_negated(text: str) -> bool:
+def _is_negated(text: str, languages: Languages) -> bool:
     # "Unless" and "without" limit a statement; they do not negate it.
-    return bool(negations(_LIMITS.sub(" ", text)))
+    return bool(negations(_LIMITS.sub(" ", text), languages))

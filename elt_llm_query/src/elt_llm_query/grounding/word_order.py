@@ -11,6 +11,7 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import pairwise, zip_longest
 
+from elt_llm_query.analysis.foreign_guards import FOREIGN_MODALS, UNKNOWN, Languages
 from elt_llm_query.analysis.lexicon import IRREGULAR, NUMBER_WORDS, PROVIDED
 from elt_llm_query.analysis.normalise import normalise
 from elt_llm_query.analysis.stems import refers_back, stem
@@ -79,21 +80,24 @@ class WordOrder:
         claim: One statement, without labels.
         sentence: The sentence of a passage that is compared.
         known: Words of the title and section, which a claim may add.
+        languages: Those whose guards count.
     """
 
     claim: str
     sentence: str
     known: Mapping[str, list[int]]
+    languages: Languages = UNKNOWN
 
     @cached_property
     def tokens(self) -> Sequence[Token]:
         """Return the words of the claim."""
-        return read_claim(self.claim)
+        return read_claim(self.claim, self.languages)
 
     @cached_property
     def passage_words(self) -> PassageWords:
         """Return the words of the sentence, without a number the claim lacks."""
-        return read_passage(without_numbering(self.sentence, self.claim))
+        sentence = without_numbering(self.sentence, self.claim)
+        return read_passage(sentence, self.languages)
 
     @cached_property
     def occurrences(self) -> list[list[int]]:
@@ -354,7 +358,7 @@ class WordOrder:
         tokens = self.tokens
         for at, token in enumerate(tokens):
             place = next(iter(self.occurrences[at]), 0)
-            if token.key not in MODALS or not place:
+            if token.key not in MODALS or token.written in FOREIGN_MODALS or not place:
                 continue
             if any(t.closes or t.joins for t in self.passage_words.tokens[:place]):
                 return None
