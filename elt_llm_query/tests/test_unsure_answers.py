@@ -3,7 +3,10 @@
 import pytest
 
 from elt_llm_core.results import Status, Support
+from elt_llm_query.analysis.question import analyse
+from elt_llm_query.grounding.claim import Claim
 from elt_llm_query.prompts import UNSURE_ANSWER
+from elt_llm_query.synthesizers.extractive.mere_mentions import tells_only_where
 from query_world import ASK, asked, configured
 
 
@@ -42,3 +45,24 @@ def test_a_refusal_has_no_probability_and_no_doubt(hashed):
     assert result.status is Status.INSUFFICIENT
     assert result.sure is None
     assert UNSURE_ANSWER not in result.answer
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "only_where"),
+    [
+        ("What does the green case contain?", "The green case is in the hall.", True),
+        ("What does the case contain?", "The case is kept behind the stage.", True),
+        ("What does the anchor weigh?", "The anchor hangs at the bow.", True),
+        ("What do the lodges consist of?", "The lodges stand near the mole.", True),
+        ("What does the case contain?", "The case, in the hall, contains tea.", False),
+        ("What does the case contain?", "Contents of the case: tea and salt.", False),
+        ("What does the anchor weigh?", "The anchor weighs 40 kg.", False),
+        ("Where is the case?", "The case is in the hall.", False),
+        ("What must the skipper do?", "The skipper signs the list.", False),
+    ],
+)
+def test_where_a_thing_is_does_not_tell_what_it_contains(
+    question, sentence, only_where
+):
+    claims = [Claim("S1", "n", 0, len(sentence), sentence)]
+    assert tells_only_where(analyse(question), claims) is only_where

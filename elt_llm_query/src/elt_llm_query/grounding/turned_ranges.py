@@ -35,7 +35,7 @@ class Range(NamedTuple):
     first: frozenset[str]
     last: frozenset[str]
 
-    def turned(self) -> "Range":
+    def reverse(self) -> "Range":
         """Return the range from its last end to its first."""
         return Range(self.last, self.first)
 
@@ -54,11 +54,11 @@ def find_turned(claim: str, sentence: str) -> str:
     theirs = read_ranges(sentence)
     for ours in read_ranges(claim) if theirs else ():
         if any(
-            _own(ours.first, one) and _own(ours.last, one.turned()) for one in theirs
+            _own(ours.first, one) and _own(ours.last, one.reverse()) for one in theirs
         ):
             continue
         for one in theirs:
-            turned = _own(ours.first, one.turned())
+            turned = _own(ours.first, one.reverse())
             if turned and _own(ours.last, one):
                 return min(turned)
     return ""

@@ -1,4 +1,4 @@
-"""Answers to "What is a X?" that only mention X."""
+"""Answers that only mention what a question is about ("What is a X?")."""
 
 import re
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from elt_llm_query.analysis.explained_term import (
 )
 from elt_llm_query.analysis.question import QuestionAnalysis, analyse
 from elt_llm_query.analysis.read_sentence import read, sentence_before
+from elt_llm_query.analysis.stems import stem
 from elt_llm_query.analysis.term_match import match
 from elt_llm_query.grounding.claim import Claim
 from elt_llm_query.synthesizers.extractive.candidates import Passage
@@ -20,6 +21,38 @@ from elt_llm_query.synthesizers.extractive.ranking import (
 )
 
 _PRONOUN = re.compile(r"^\W*(?:it|they|this|these)\b", re.IGNORECASE)
+
+# "What does the case contain?", "What do the rooms consist of?"
+_WHAT_DOES = re.compile(
+    r"^\W*what\s+(?:do|does|did|must|may|can|should|shall|will)\s+(?:\S+\s+)+?"
+    r"(?P<verb>[^\W\d_]+)(?:\s+(?:of|in|up|out|for|to|with))?\W*$",
+    re.IGNORECASE,
+)
+# "It is behind the stage", "they are kept in the hall".
+_PLACED = re.compile(
+    r"\b(?:is|are|was|were|lies?|stands?|hangs?)\s+(?:\w+(?:ed|ept|aid|ung)\s+|\w+ly\s+)?"
+    r"(?:in|on|at|near|next\s+to|behind|beside|opposite|under|above|below|between"
+    r"|inside|outside)\b",
+    re.IGNORECASE,
+)
+
+
+def tells_only_where(question: QuestionAnalysis, claims: Sequence[Claim]) -> bool:
+    """Return whether a thing is asked for what it does, and only its place is told.
+
+    "What does the case contain?" is not answered by "The case is behind the stage".
+
+    Args:
+        question: The question.
+        claims: The quotes of the answer.
+    """
+    asked = _WHAT_DOES.match(question.text)
+    if asked is None:
+        return False
+    text = " ".join(claim.text for claim in claims)
+    return bool(_PLACED.search(text)) and not match(
+        stem(asked["verb"]), read(text).stems
+    )
 
 
 def only_mentions(

@@ -64,7 +64,10 @@ from elt_llm_query.synthesizers.extractive.lead_ins import (
     with_leads,
 )
 from elt_llm_query.synthesizers.extractive.list_stems import with_stems
-from elt_llm_query.synthesizers.extractive.mere_mentions import only_mentions
+from elt_llm_query.synthesizers.extractive.mere_mentions import (
+    only_mentions,
+    tells_only_where,
+)
 from elt_llm_query.synthesizers.extractive.nearest_sentences import find_nearest
 from elt_llm_query.synthesizers.extractive.question_kinds import (
     WHICH_ROW,
@@ -362,6 +365,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         unsure |= is_for_some_only(question, chosen[0].candidate, passages)
         unsure |= tells_of_another(question, chosen[0].candidate, passages)
         unsure |= only_mentions(question, chosen[0], whole.claims, passages)
+        unsure |= tells_only_where(question, whole.claims)
         rivals = find_rivals(question, chosen[0], best, passages)
         answer = to_answer(whole, chosen[0].sure, unsure=unsure)
         return answer._replace(rivals=rivals)
