@@ -89,3 +89,20 @@ def test_a_sentence_that_asks_answers_nothing():
     asked = node("What is the fee for an overdue book?")
     found = respond("What is the fee for an overdue book?", asked)
     assert found.metadata["refused"] is True
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What are competencies, according to the handbook?",
+        "According to this policy, what are competencies?",
+        "What are competencies as per our rules?",
+    ],
+)
+def test_where_the_answer_stands_is_no_part_of_what_is_asked(question):
+    assert analyse(question).term == "competencies"
+    assert analyse(question).weights == analyse("What are competencies?").weights
+
+
+def test_a_document_with_a_name_is_part_of_what_is_asked():
+    assert "travel" in analyse("What is due, according to the travel policy?").weights

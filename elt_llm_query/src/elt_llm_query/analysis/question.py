@@ -69,6 +69,13 @@ _TIME = re.compile(
 _PERSON = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)
 _TERM = r"(?:(?:an?|the)\s+(?:(?:term|word)\s+)?)?(?P<term>[^?]+?)"
 _IS = r"(?:\s+(?:is|are|was|were)|['\u2019]s)\s+"
+# "What are competencies, according to the handbook?" Where the answer stands is no part
+# of what is asked. "The travel policy" may be one of several, so that it stays.
+_SOURCE = (
+    r"(?:according\s+to|as\s+per)\s+(?:the|this|these|our|your|my)\s+(?:handbook|manual|"
+    r"policy|policies|rules|regulations|guidelines|guide|standard|documents?|text)"
+)
+_FRAME = re.compile(rf"^\W*{_SOURCE}\s*,\s*|\s*,?\s+{_SOURCE}(?=\W*$)", re.IGNORECASE)
 _TERM_OF = re.compile(rf"\b(?:definition|meaning)\s+of\s+{_TERM}\W*$", re.IGNORECASE)
 _TERM_MEANS = re.compile(
     rf"^\W*what\s+(?:do|does|did)\s+{_TERM}\s+(?:mean|stand\s+for|refer\s+to)\W*$",
@@ -215,6 +222,7 @@ def analyse(text: str, wordings: tuple[str, ...] = ()) -> QuestionAnalysis:
     Returns:
         The analysis, the same object for the same arguments.
     """
+    text = _FRAME.sub("", text)
     # "How much time" asks for a duration, whose sentence need not say "time".
     asked = _HOW_HEAVY.sub("weight", _MUCH_TIME.sub(r"\1", text))
     asked = _HOW.sub(" ", asked)
