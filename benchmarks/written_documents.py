@@ -110,9 +110,11 @@ def _ask_for(term: str, at: int) -> str:
     return f"What is {term}?" if term[0].isupper() else f"What is {article} {term}?"
 
 
-def read_documents(folder: Path = FOLDER) -> list[WrittenDocument]:
-    """Return all documents, in the order of the files."""
-    return [one for path in sorted(folder.glob("*.tsv")) for one in _parse(path)]
+def read_documents(
+    folder: Path = FOLDER, files: str = "*.tsv"
+) -> list[WrittenDocument]:
+    """Return the documents of a folder's files, in their order."""
+    return [one for path in sorted(folder.glob(files)) for one in _parse(path)]
 
 
 def split_documents() -> tuple[list[WrittenDocument], list[WrittenDocument]]:

@@ -1,6 +1,10 @@
 """The written documents are read as they stand, with what was written about them."""
 
+import pytest
+
 import written_documents
+import written_handbooks
+from elt_llm_core.results import QueryResult, Status
 
 PLAIN = 3333  # questions in the words of the documents
 
@@ -61,3 +65,53 @@ def test_a_term_is_asked_for_with_the_places_that_define_it():
         ("What is Oak Hall?", (6, 7), "a hall. It is old"),
     ]
     assert all(one.is_plain for one in asked)
+
+
+def test_every_handbook_is_whole():
+    read = list(written_handbooks.read_kinds(every=1))
+    assert len({name for _, name, _ in read}) == len(read) == 82
+    for _, name, document in read:
+        texts = [sentence.text for sentence in document.sentences]
+        assert len(document.questions) == 24, name
+        assert sum(not q.answers for q in document.questions) == 7, name
+        for question in document.questions:
+            assert not question.answers or question.words in texts[question.answers[0]]
+        for row in document.glossary:
+            own = " ".join(texts[place] for place in row.places)
+            assert row.definition in own, (name, row)
+
+
+def test_a_further_place_of_a_row_is_one_of_its_spans():
+    row = written_documents.GlossaryRow
+    rows = [
+        row(("watch",), "stated", (0,), "A watch is a shift."),
+        row(("watch",), "also", (1,), "It takes four hours."),
+        row(("deck",), "used", (1,), ""),
+    ]
+    document = written_documents.WrittenDocument("Rules", [], [], [], rows)
+    watch, deck = written_handbooks.read_gold(document)
+    assert len(watch.spans) == 2
+    assert (watch.needed, deck.needed) == (True, False)
+
+
+UNSURE = "It is not certain that this answers the question; read the quote."
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "verdict"),
+    [
+        ("7.2 A guest pays ten crowns a night.", Status.ANSWERED, "right"),
+        (f"A guest pays ten crowns. {UNSURE}", Status.ANSWERED, "right, uncertain"),
+        ("The boat costs ten crowns.", Status.ANSWERED, "wrong"),
+        ("A guest pays ten crowns a night.", Status.INSUFFICIENT, "refused"),
+    ],
+)
+def test_an_answer_is_right_with_the_words_and_the_sentence_of_the_reader(
+    answer, status, verdict
+):
+    text = "7.2 A guest pays ten crowns a night."
+    sentence = written_documents.WrittenSentence(text, "Fees", "")
+    document = written_documents.WrittenDocument("Rules", [sentence], [], [], [])
+    question = written_documents.Question("what do guests pay", (0,), "ten crowns")
+    result = QueryResult.model_construct(answer=answer, status=status)
+    assert written_handbooks.judge_answer(result, question, document) == verdict
