@@ -258,6 +258,19 @@ def test_the_rest_of_a_list_is_read_from_the_document(harbour):
     assert (one.lead, one.shown, one.total) == (LEAD, 4, 4)
 
 
+def test_a_sentence_before_the_lead_in_of_its_paragraph_is_kept(tmp_path):
+    store, models = Store(tmp_path / "root"), build_models(RagConfig())
+    stated = "Tallies are numbers and notes that are required for a safe cargo."
+    lead = "Clerks keep them in the following places:"
+    lines = [(LINE, f"{stated} {lead}"), (ITEM, "(a) sheds"), (ITEM, "(b) holds")]
+    fill(store, models, {"harbour": [place_chunks([("Tallies", lines)])]})
+    world = World(store, models, configured())
+    result = asked(world, "What are tallies?", ["harbour"])
+    assert stated in result.answer
+    assert (result.lists[0].shown, result.lists[0].total) == (2, 2)
+    store.close()
+
+
 def test_a_document_is_read_once_until_it_changes(tmp_path, monkeypatch):
     store, models = Store(tmp_path / "root"), build_models(RagConfig())
     more = "v. its anchor is lost."

@@ -331,7 +331,9 @@ def _quote_whole(
     quotes, shown = _quote_list(stretch, led)
     if not quotes or not shown:
         return
-    quoted = replace(led, items=led.items[:shown])  # a chosen item beyond it is kept
+    # A chosen item beyond it is kept, and so is a sentence before the one that leads in.
+    lead_in = _lead_sentence(stretch.text, led.lead)
+    quoted = replace(led, lead=lead_in, items=led.items[:shown])
     inside = [c for c in whole.claims if _is_inside(c, quoted, stretch, passages)]
     place = whole.claims.index(inside[0]) if inside else len(whole.claims)
     known = {p.node_id for p in passages} | {n.node_id for n in whole.brought}
