@@ -331,7 +331,7 @@ def _quote_whole(
     quotes, shown = _quote_list(stretch, led)
     if not quotes or not shown:
         return
-    # A chosen item beyond it is kept, and so is a sentence before the one that leads in.
+    # A chosen item beyond it is kept, as is a sentence before the one that leads in.
     lead_in = _lead_sentence(stretch.text, led.lead)
     quoted = replace(led, lead=lead_in, items=led.items[:shown])
     inside = [c for c in whole.claims if _is_inside(c, quoted, stretch, passages)]
