@@ -15,7 +15,7 @@ from elt_llm_consumer.linking.source_entities import (
     inventory_entities,
     row_text,
 )
-from elt_llm_core.enterprise.joining import DATA_TYPES
+from elt_llm_core.enterprise.element_names import DATA_TYPES
 from elt_llm_core.enterprise.model import ARCHIMATE_FORMATS, ModelElement
 
 

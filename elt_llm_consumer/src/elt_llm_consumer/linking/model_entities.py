@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from elt_llm_core.enterprise.joining import kind_of
+from elt_llm_core.enterprise.element_names import kind_of
 from elt_llm_core.identifiers import digest
 from elt_llm_core.records import Record
 from elt_llm_core.results import Degradation, DegradationKind

@@ -20,7 +20,8 @@ from elt_llm_consumer.linking.source_entities import (
     drawing_entities,
     inventory_entities,
 )
-from elt_llm_core.enterprise.joining import DATA_TYPES, match_inventories, read_models
+from elt_llm_core.enterprise.element_names import DATA_TYPES
+from elt_llm_core.enterprise.joining import match_inventories, read_models
 from elt_llm_core.errors import UsageError
 from elt_llm_core.store import Store
 

@@ -35,7 +35,7 @@ from elt_llm_consumer.linking.mapping_features import (
 from elt_llm_consumer.linking.model_entities import Entity
 from elt_llm_consumer.linking.text_vectors import Embed, MissingVector
 from elt_llm_consumer.server_patience import AWAY, WaitEndedError
-from elt_llm_core.enterprise.joining import DATA_TYPES
+from elt_llm_core.enterprise.element_names import DATA_TYPES
 from elt_llm_core.errors import (
     AbandonedError,
     BudgetSpentError,

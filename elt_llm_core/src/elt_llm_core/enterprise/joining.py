@@ -4,6 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from elt_llm_core.enterprise.element_names import (
+    UNTYPED,
+    DrawnNames,
+    GroupNames,
+    fold_name,
+    name_and_type,
+)
 from elt_llm_core.enterprise.model import (
     INVENTORY_FORMAT,
     SIDECAR_KIND,
@@ -283,9 +290,9 @@ class _Joiner:
             else:
                 self._skips.append(skip)
 
-    def names(self) -> "_DrawnNames":
+    def names(self) -> DrawnNames:
         """Return the elements by name and type."""
-        return _DrawnNames(self._elements.values())
+        return DrawnNames(self._elements.values())
 
     def drawn_as(self, key: str) -> tuple[ModelElement, ...]:
         """Return an element as its drawings state it; none if no drawing has it."""
@@ -310,7 +317,7 @@ class _Joiner:
     def build(self, models: Sequence[EnterpriseModel]) -> EnterpriseModel:
         self._relate_named()
         relations, skips = self._known_relations()
-        groups = _GroupNames(self._elements.values())
+        groups = GroupNames(self._elements.values())
         return EnterpriseModel(
             name=" + ".join(dict.fromkeys(m.name for m in models)),
             source_file=", ".join(dict.fromkeys(m.source_file for m in models)),
@@ -359,51 +366,6 @@ class _Joiner:
         return None
 
 
-class _GroupNames:
-    """The first spelling of each domain, and of each subtype in its domain.
-
-    Args:
-        elements: The elements in order of precedence: drawings before inventories.
-    """
-
-    def __init__(self, elements: Iterable[ModelElement]) -> None:
-        self._first: dict[tuple[str, ...], str] = {}
-        for one in elements:
-            key = fold_name(one.domain)
-            self._first.setdefault((key,), one.domain)
-            self._first.setdefault((key, fold_name(one.subtype)), one.subtype)
-
-    def respell(self, element: ModelElement) -> ModelElement:
-        """Return an element whose groups have their first spelling."""
-        key = fold_name(element.domain)
-        domain = self._first[key,]
-        subtype = self._first[key, fold_name(element.subtype)]
-        if (domain, subtype) == (element.domain, element.subtype):
-            return element
-        return replace_fields(element, domain=domain, subtype=subtype)
-
-    def respell_ends(self, relation: ModelRelation) -> ModelRelation:
-        """Return a relation with the first spelling of the domains at its ends."""
-        ends = {"source": relation.source, "target": relation.target}
-        changed = {
-            name: replace_fields(end, domain=domain)
-            for name, end in ends.items()
-            if (domain := self._first.get((fold_name(end.domain),), end.domain))
-            != end.domain
-        }
-        return replace_fields(relation, **changed) if changed else relation
-
-
-# The types of an inventory by what ArchiMate and drawings call the same thing.
-_INVENTORY_TYPES = {
-    "applicationcomponent": "application",
-    "capability": "businesscapability",
-}
-UNTYPED = frozenset({"", "shape"})  # types of what is drawn without one, in lower case
-DATA_TYPES = frozenset({"businessobject", "dataentity", "dataobject", "entity"})
-"""What models call a thing that data are kept about, in small letters only."""
-
-
 def _namesakes(
     model: EnterpriseModel,
     twins: Mapping[str, Sequence[str]],
@@ -419,13 +381,13 @@ def _namesakes(
     """
     drawn_ids = {one.id for one in drawn}
     has_drawn_ids = any(drawn_ids.intersection(keys) for keys in twins.values())
-    named_drawn = _DrawnNames(drawn)
+    named_drawn = DrawnNames(drawn)
     taken = {key for keys in twins.values() for key in keys}
-    listed = Counter(_name_and_type(one) for one in model.elements)
+    listed = Counter(name_and_type(one) for one in model.elements)
     named = Counter(name for name, _ in listed.elements())
     joined: dict[str, Sequence[str]] = {}
     for one in model.elements:
-        name, kind = key = _name_and_type(one)
+        name, kind = key = name_and_type(one)
         same = named_drawn.of_type(name, kind) if listed[key] == 1 and kind else []
         if not same and named[name] == named_drawn.counts[name] == 1:
             same = named_drawn.of_type(name, "")
@@ -435,59 +397,6 @@ def _namesakes(
         if _is_one_thing(same) and not taken.intersection(ids) and not twins[one.id]:
             joined[one.id] = tuple(ids)
     return joined
-
-
-class _DrawnNames:
-    """Drawn elements by name and type; groups only where no entity has the name."""
-
-    def __init__(self, drawn: Iterable[ModelElement]) -> None:
-        self.counts: Counter[str] = Counter()  # entities of each name
-        self._entities: dict[tuple[str, str], list[ModelElement]] = {}
-        self._groups: dict[tuple[str, str], list[ModelElement]] = {}
-        for one in drawn:
-            key = _name_and_type(one)
-            if one.role == "entity":
-                self.counts[key[0]] += 1
-                self._entities.setdefault(key, []).append(one)
-            elif one.role != "note" and key[1]:
-                self._groups.setdefault(key, []).append(one)
-
-    def of_type(self, name: str, kind: str) -> list[ModelElement]:
-        """Return those of a name and a type, else of a type for the same."""
-        if same := self._entities.get((name, kind)):
-            return same
-        alike = sorted(DATA_TYPES - {kind}) if kind in DATA_TYPES else ()
-        for other in alike:
-            if same := self._entities.get((name, other)):
-                return same
-        return self._groups.get((name, kind), [])
-
-    def end(self, relation: ModelRelation, kind: str) -> ModelRelation | None:
-        """Return a relation that ends at the element that it names; None if unclear."""
-        named, other = relation.target, relation.source
-        if named.element_id:
-            named, other = other, named
-        element = self.only(named.name, kind)
-        if element is None or element.id == other.element_id:
-            return None
-        end = RelationEnd(
-            element_id=element.id, name=element.name, domain=element.domain
-        )
-        side = "target" if named is relation.target else "source"
-        return replace_fields(relation, **{side: end})
-
-    def only(self, name: str, kind: str) -> ModelElement | None:
-        """Return the only entity of a name and a type, or untyped; None for several.
-
-        A kind that nothing has is no type but the heading of a column: "depends on".
-        """
-        key, wanted = fold_name(name), kind_of(kind)
-        same = self.of_type(key, wanted) or self.of_type(key, "")
-        if not same and wanted not in {type_ for _, type_ in self._entities}:
-            same = [
-                e for (n, _), some in self._entities.items() if n == key for e in some
-            ]
-        return same[0] if len(same) == 1 else None
 
 
 def _has_own_id(element: ModelElement) -> bool:
@@ -502,30 +411,6 @@ def _is_one_thing(elements: Sequence[ModelElement]) -> bool:
     files = [one.location.file for one in elements]
     is_one_sheet = len(sheets) == 1 and "" not in sheets
     return bool(elements) and (is_one_sheet or len(set(files)) == len(files))
-
-
-def _name_and_type(element: ModelElement) -> tuple[str, str]:
-    return fold_name(element.name), kind_of(element.type)
-
-
-def fold_name(text: str) -> str:
-    """Return a name without differences of case and white space.
-
-    Args:
-        text: The name as a file spells it.
-    """
-    return " ".join(text.split()).casefold()
-
-
-def kind_of(type_name: str) -> str:
-    """Return what a type is called in inventories, in small letters only.
-
-    Args:
-        type_name: The type as in the file; "" is returned if it says nothing.
-    """
-    kind = "".join(filter(str.isalpha, type_name)).casefold()
-    kind = _INVENTORY_TYPES.get(kind, kind)
-    return "" if kind in UNTYPED else kind
 
 
 def _is_same(one: ModelElement, other: ModelElement) -> bool:

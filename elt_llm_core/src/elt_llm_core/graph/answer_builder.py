@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from elt_llm_core.enterprise.joining import UNTYPED
+from elt_llm_core.enterprise.element_names import UNTYPED
 from elt_llm_core.enterprise.model import ModelElement, ModelRelation
 from elt_llm_core.graph.graph_records import (
     ElementRef,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from elt_llm_core.document import Page, ParsedDocument
-from elt_llm_core.enterprise.joining import fold_name
+from elt_llm_core.enterprise.element_names import fold_name
 from elt_llm_core.enterprise.model import (
     LEANIX_FORMAT,
     EnterpriseModel,
