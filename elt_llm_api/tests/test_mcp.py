@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 
 import httpx2
 import pytest
+from anyio.from_thread import start_blocking_portal
 from endless_server import EndlessServer, Way
 from jsonschema import Draft202012Validator
 from mcp import Client, MCPError, StdioServerParameters, stdio_client
@@ -43,14 +44,27 @@ async def over_http(url, token=""):
             yield client
 
 
+@pytest.fixture(scope="module")
+def by_stdio(filled_root, tmp_path_factory):
+    """Calls a coroutine function with the client of one process for all tests.
+
+    It starts in five seconds of a processor; none of these calls changes its data.
+    """
+    copy = shutil.copytree(filled_root, tmp_path_factory.mktemp("mcp") / "data")
+    with start_blocking_portal() as portal:
+        connected = Client(stdio_client(parameters(copy)))
+        with portal.wrap_async_context_manager(connected) as client:
+            yield lambda work: portal.start_task_soon(work, client).result(120)
+
+
 @pytest.fixture(params=["stdio", "http"])
-def use(request, root, server):
+def use(request):
     """Calls a coroutine function with a client that is connected."""
+    if request.param == "stdio":
+        return request.getfixturevalue("by_stdio")
+    server = request.getfixturevalue("server")
 
     async def connected(work):
-        if request.param == "stdio":
-            async with Client(stdio_client(parameters(root))) as client:
-                return await work(client)
         async with over_http(server) as client:
             return await work(client)
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from warm_children import WarmChildren
 
 from elt_llm_core.document import ParsedDocument
 from elt_llm_core.store.writer import Writer
@@ -17,8 +18,10 @@ Read = Callable[[Path], list[ParsedDocument]]
 
 
 @pytest.fixture(scope="session")
-def reading() -> Iterator[ReadingProcess]:
+def reading(warm_children: WarmChildren) -> Iterator[ReadingProcess]:
     with ReadingProcess(Limits(timeout=60)) as process:
+        with warm_children.cold():
+            process.start()
         yield process
 
 

@@ -17,6 +17,8 @@ from elt_llm_ingest.limits import Limits, check_no_doctype, check_zip
 from elt_llm_ingest.readers.detection import is_document, sniff
 from elt_llm_ingest.sandbox.client import ReadingProcess
 
+pytestmark = pytest.mark.usefixtures("cold_children")
+
 SELF_REFERENCE = b"""%PDF-1.4
 1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj

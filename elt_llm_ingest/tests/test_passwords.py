@@ -23,6 +23,8 @@ from elt_llm_ingest.sandbox.passwords import Passwords, load_passwords
 from elt_llm_ingest.sandbox.worker import parse
 from ingest_world import World
 
+pytestmark = pytest.mark.usefixtures("cold_children")
+
 SECRET = "naïve sesame 7"  # noqa: S105
 
 

@@ -18,6 +18,8 @@ from pdf_bombs import BOMBS, LINE, THRICE, packed, with_content
 from pdf_pages import PAGES, long_pdf
 from raw_pdf import stream
 
+pytestmark = pytest.mark.usefixtures("cold_children")
+
 READ = "A berth costs 600 pounds a year."
 OVERLOAD = "far more than a PDF of"
 OVERLOADS = (

@@ -19,6 +19,8 @@ from elt_llm_ingest.readers.spool import map_file, share_large_pdf
 from elt_llm_ingest.sandbox.client import ReadingProcess
 from pdf_pages import PAGES, long_pdf
 
+pytestmark = pytest.mark.usefixtures("cold_children")
+
 
 @pytest.fixture
 def long_file(tmp_path: Path) -> Path:

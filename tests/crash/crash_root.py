@@ -29,6 +29,12 @@ MODULES = (
     *("elt_llm_ingest.window",),
     *("elt_llm_ingest.readers.markdown", "elt_llm_ingest.readers.csv"),
     *("elt_llm_ingest.readers.web.html", "elt_llm_ingest.loaders", "crash_files"),
+    *("elt_llm_ingest.readers.pdf.document", "elt_llm_ingest.readers.detection"),
+    *("elt_llm_ingest.sandbox.sanitize", "elt_llm_ingest.indexing", "numpy.random"),
+    *("elt_llm_ingest.chunkers.sentence", "elt_llm_ingest.state", "Stemmer"),
+    *("elt_llm_core.store.index.dense", "elt_llm_core.store.index.bm25"),
+    *("elt_llm_core.store.index.matrix", "chromadb_rust_bindings", "sentencex"),
+    *("elt_llm_core.language.detect",),
 )
 TRIED = {sha256(text.encode()).hexdigest() for text in PROBES}
 CLI = ("-m", "elt_llm_core.cli")

@@ -8,6 +8,7 @@ same server, in the group that the command chose for it.
 
 import atexit
 import contextlib
+import gc
 import json
 import os
 import runpy
@@ -162,6 +163,9 @@ def _serve(client: str, modules: Sequence[str]) -> None:  # noqa: C901, PLR0912
         # How many texts share a batch hangs on the clock, and with it how often a
         # point is passed: here the same command passes each point equally often.
         setattr(window, "MOST_SECONDS", float("inf"))  # noqa: B010
+    if languages := sys.modules.get("elt_llm_core.language.detect"):
+        languages.detect("Welke taal is dit?")  # loads its model, half a second
+    gc.freeze()  # what is never looked at by a collector stays shared
     sys.executable = client
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(os.environ[SOCKET])
