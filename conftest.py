@@ -93,3 +93,11 @@ def cold_children(warm_children: WarmChildren) -> Iterator[None]:
     """Start the product's own processes as they start for a user."""
     with warm_children.cold():
         yield
+
+
+@pytest.fixture
+def warm_commands(warm_children: WarmChildren) -> Iterator[None]:
+    """Start commands and scripts of Python too with the usual imports done."""
+    warm_children.commands = True
+    yield
+    warm_children.commands = False

@@ -28,6 +28,8 @@ from elt_llm_core.results import Status
 from elt_llm_core.store import Store
 from elt_llm_core.store.database.conversations import Conversations
 
+pytestmark = pytest.mark.usefixtures("warm_commands")
+
 A, B = "a" * 32, "b" * 32
 
 

@@ -13,6 +13,8 @@ from elt_llm_core.publication import list_unfinished, publish
 from elt_llm_core.store import Store
 from elt_llm_core.testing import HashEmbedding
 
+pytestmark = pytest.mark.usefixtures("warm_commands")
+
 NAMES = ("terms.csv", "terms.json", "more/undefined.json")
 PUBLISH = """
 import sys

@@ -18,6 +18,8 @@ from elt_llm_core.reviews.review_records import ReviewChange
 from elt_llm_core.store import Store
 from review_items import PRODUCT, decided, id_of, open_store, proposal
 
+pytestmark = pytest.mark.usefixtures("warm_commands")
+
 EDITS = 500  # of each of the two
 KILLS = 12
 TERMS = [f"Term {n}" for n in range(20)]

@@ -13,6 +13,8 @@ import pytest
 
 from elt_llm_core.store import Store
 
+pytestmark = pytest.mark.usefixtures("warm_commands")
+
 # A model that takes its time and writes down every text it is given.
 SLOW = """
 import sys, time

@@ -22,6 +22,7 @@ import subprocess
 import sys
 import threading
 import traceback
+import types
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,8 @@ INDEXING = (
     "elt_llm_core.store.index.build",
     "elt_llm_core.store.index.generation_check",
 )
+# Commands and scripts, warm only in tests that ask for `warm_commands`.
+COMMANDS = ("-c", "elt_llm_core.cli")
 # What they import when they are at it; the readers of files seldom met are left out.
 AT_WORK = {
     READING: (
@@ -50,6 +53,20 @@ AT_WORK = {
         "pypdfium2",
     ),
     INDEXING: ("bm25s", "chromadb", "chromadb.config"),
+    COMMANDS: (
+        "bm25s",
+        "elt_llm_core.cli.doctor",
+        "elt_llm_core.cli.failures",
+        "elt_llm_core.cli.progress",
+        "elt_llm_core.models.factory",
+        "elt_llm_core.store.writer",
+        "elt_llm_core.testing",
+        "elt_llm_ingest.cli",
+        "elt_llm_ingest.indexing",
+        "elt_llm_ingest.ingest",
+        "elt_llm_query.cli",
+        "elt_llm_query.engine",
+    ),
 }
 
 
@@ -96,6 +113,7 @@ class WarmChildren:
 
     def __init__(self) -> None:
         self.on = True
+        self.commands = False
         self._forks: dict[Sequence[str], Forks] = {}
         self._environment = dict(os.environ)
         self._cold: Callable[..., None] = subprocess.Popen._execute_child  # type: ignore[attr-defined]
@@ -132,10 +150,12 @@ class WarmChildren:
         module, rest = _module_of(asked["args"])
         family = next((f for f in AT_WORK if module in f), None)
         env = dict(os.environ if asked["env"] is None else asked["env"])
-        if not self.on or family is None or not self._suits(env):
+        wanted = self.commands if family is COMMANDS else self.on
+        if family is None or not wanted or not self._suits(env):
             return False
         if family not in self._forks:
-            modules = [*family, *AT_WORK[family]]
+            modules = [name for name in family if name != "-c"]
+            modules += AT_WORK[family]
             self._forks[family] = Forks(modules, self._environment)
         sys.audit("subprocess.Popen", asked["args"][0], asked["args"], None, env)
         ask = {
@@ -168,10 +188,12 @@ class WarmChildren:
 
 
 def _module_of(command: Any) -> tuple[str, list[str]]:
-    """The module and the arguments of `python -P -B -m module …`."""
-    if not isinstance(command, list) or command[:2] != [sys.executable, "-P"]:
+    """The module, or -c, and the arguments of `python -P -B -m module …`."""
+    if not isinstance(command, list) or command[0] != sys.executable:
         return "", []
-    rest = command[3:] if command[2] == "-B" else command[2:]
+    rest = [one for one in command[1:3] if one not in ("-P", "-B")] + command[3:]
+    if rest[0] == "-c":
+        return "-c", rest[1:]
     return (rest[1], rest[2:]) if rest[0] == "-m" else ("", [])
 
 
@@ -228,9 +250,7 @@ def _become(ask: dict[str, Any], files: Sequence[int], write: int) -> None:
             open(1, "w", closefd=False),  # noqa: SIM115
             open(2, "w", buffering=1, closefd=False),  # noqa: SIM115
         )
-        sys.argv = ["", *ask["arguments"]]
-        del sys.modules[ask["module"]]
-        runpy.run_module(ask["module"], run_name="__main__", alter_sys=True)
+        _run(ask["module"], ask["arguments"])
         code = 0
     except SystemExit as leaving:
         code = _code(leaving)
@@ -238,10 +258,26 @@ def _become(ask: dict[str, Any], files: Sequence[int], write: int) -> None:
         traceback.print_exc()
     finally:
         with contextlib.suppress(Exception):
+            threading._shutdown()  # waits for the threads, as an interpreter does
             atexit._run_exitfuncs()
             sys.stdout.flush()
             sys.stderr.flush()
         os._exit(code)
+
+
+def _run(module: str, arguments: list[str]) -> None:
+    """Do what the interpreter does with `-c …` or `-m module …`."""
+    if module == "-c":
+        sys.argv = ["-c", *arguments[1:]]
+        sys.path.insert(0, "")
+        main = sys.modules["__main__"] = types.ModuleType("__main__")
+        exec(arguments[0], vars(main))  # noqa: S102 - a script of a test
+        return
+    sys.argv = ["", *arguments]
+    for name in (module, f"{module}.__main__"):
+        if not hasattr(sys.modules.get(name), "__path__"):
+            sys.modules.pop(name, None)
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
 def _code(leaving: SystemExit) -> int:
