@@ -16,7 +16,7 @@ from ollama_server import OllamaServer
 from elt_llm_core.config.loader import RagConfig
 from page_visit import DESKTOP, WorkspaceVisit
 
-pytestmark = pytest.mark.network
+pytestmark = [pytest.mark.network, pytest.mark.usefixtures("warm_commands")]
 LONG = 60.0
 TEMPLATE = """\
 title: Register

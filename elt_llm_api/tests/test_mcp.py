@@ -48,7 +48,7 @@ async def over_http(url, token=""):
 def by_stdio(filled_root, tmp_path_factory):
     """Calls a coroutine function with the client of one process for all tests.
 
-    It starts in five seconds of a processor; none of these calls changes its data.
+    None of these calls changes its data.
     """
     copy = shutil.copytree(filled_root, tmp_path_factory.mktemp("mcp") / "data")
     with start_blocking_portal() as portal:
@@ -269,6 +269,7 @@ def test_http_has_the_defences_of_the_rest(serve, root):
 
 
 @pytest.mark.network
+@pytest.mark.usefixtures("warm_commands")
 @pytest.mark.parametrize("door", ["stdio", "http"])
 def test_a_call_that_is_cancelled_ends_the_call_to_the_model(
     serve, root, door, monkeypatch

@@ -18,6 +18,7 @@ from elt_llm_api import serve
 from elt_llm_api.server.exposure import listen, server_url
 from elt_llm_core.errors import ConfigError, EltLlmError
 
+pytestmark = pytest.mark.usefixtures("warm_commands")
 COMMAND = [sys.executable, "-c", "from elt_llm_core.cli import main; main()", "serve"]
 
 

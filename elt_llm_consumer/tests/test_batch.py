@@ -21,6 +21,8 @@ from elt_llm_core.job_runs import run_recorded_job
 from elt_llm_core.jobs import JobContext, JobReport
 from elt_llm_core.store import Store
 
+pytestmark = pytest.mark.usefixtures("warm_commands")
+
 
 def items(count):
     return [WorkItem(name=f"item {n}", parts=(str(n),)) for n in range(count)]

@@ -439,6 +439,7 @@ with closing(Store(Path(sys.argv[1]))) as store, count_days(store.day_ledger):
 """
 
 
+@pytest.mark.usefixtures("warm_commands")
 def test_two_processes_share_the_budget_of_a_day(published):
     begin = [sys.executable, "-c", SPEND, str(published.data_dir)]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}

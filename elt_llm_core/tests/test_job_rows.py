@@ -32,6 +32,8 @@ from elt_llm_core.store import Store
 from elt_llm_core.store.database import job_rows
 from elt_llm_core.versions import VersionKind
 
+pytestmark = pytest.mark.usefixtures("warm_commands")
+
 
 @pytest.fixture
 def store(tmp_path):

@@ -27,6 +27,8 @@ from elt_llm_core.store.maintenance import backup
 from elt_llm_core.store.maintenance.restore import restore
 from elt_llm_core.testing.fakes import HashEmbedding
 
+pytestmark = pytest.mark.usefixtures("warm_commands")
+
 TRUTH = "truth.sqlite3"
 DAY = 86_400.0
 

@@ -20,6 +20,8 @@ from elt_llm_core.identifiers import document_id, node_id
 from elt_llm_core.store import Store
 from elt_llm_core.testing.fakes import HashEmbedding
 
+pytestmark = pytest.mark.usefixtures("warm_commands")
+
 EMBEDDER = HashEmbedding()
 VERSIONS = 7
 

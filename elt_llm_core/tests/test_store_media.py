@@ -16,6 +16,8 @@ from elt_llm_core.errors import StoreError, StoreWriteError, UnusableDatabaseErr
 from elt_llm_core.store import Store
 from elt_llm_core.store.database.document_rows import Database
 
+pytestmark = pytest.mark.usefixtures("warm_commands")
+
 TRUTH = "truth.sqlite3"
 
 TRY = """

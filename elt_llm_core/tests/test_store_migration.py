@@ -25,6 +25,8 @@ from elt_llm_core.testing.fakes import HashEmbedding
 sys.path.insert(0, str(Path(__file__).parent / "golden"))
 from make_schema_1 import content
 
+pytestmark = pytest.mark.usefixtures("warm_commands")
+
 GOLDEN = Path(__file__).parent / "golden"
 TRUTH = "truth.sqlite3"
 

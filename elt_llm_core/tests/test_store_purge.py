@@ -25,6 +25,8 @@ from elt_llm_core.store.maintenance import backup
 from elt_llm_core.testing.fakes import HashEmbedding
 from elt_llm_core.versions import VersionKind
 
+pytestmark = pytest.mark.usefixtures("warm_commands")
+
 REMOVED = "The xylophone of Quetzalcoatl hums at midnight."
 WORDS = (b"xylophon", b"quetzalcoatl", b"Quetzalcoatl", b"midnight")
 EMBEDDER = HashEmbedding()

@@ -116,6 +116,7 @@ def test_a_cache_that_one_command_cannot_use_is_told(root, tmp_path, capsys, com
     assert "query.cache_strategy 'semantic' has no effect" in out
 
 
+@pytest.mark.usefixtures("warm_commands")
 @pytest.mark.parametrize("command", ["query", "search"])
 def test_the_stages_are_logged_on_request(root, command):
     given = [sys.executable, "-m", "elt_llm_core.cli", command, ASK]

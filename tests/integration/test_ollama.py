@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from ollama_server import Fault, OllamaServer
 
-pytestmark = pytest.mark.network
+pytestmark = [pytest.mark.network, pytest.mark.usefixtures("warm_commands")]
 
 RULES = """# Harbour rules
 

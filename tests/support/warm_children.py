@@ -55,6 +55,10 @@ AT_WORK = {
     INDEXING: ("bm25s", "chromadb", "chromadb.config"),
     COMMANDS: (
         "bm25s",
+        "elt_llm_api.api_context",
+        "elt_llm_api.app",
+        "elt_llm_api.mcp_server.http_endpoint",
+        "elt_llm_api.mcp_server.tool_server",
         "elt_llm_core.cli.doctor",
         "elt_llm_core.cli.failures",
         "elt_llm_core.cli.progress",
@@ -189,9 +193,10 @@ class WarmChildren:
 
 def _module_of(command: Any) -> tuple[str, list[str]]:
     """The module, or -c, and the arguments of `python -P -B -m module …`."""
-    if not isinstance(command, list) or command[0] != sys.executable:
+    if not isinstance(command, list | tuple) or command[0] != sys.executable:
         return "", []
-    rest = [one for one in command[1:3] if one not in ("-P", "-B")] + command[3:]
+    first, rest = command[1:3], list(command[3:])
+    rest[:0] = [one for one in first if one not in ("-P", "-B")]
     if rest[0] == "-c":
         return "-c", rest[1:]
     return (rest[1], rest[2:]) if rest[0] == "-m" else ("", [])
