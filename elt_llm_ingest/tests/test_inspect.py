@@ -2,6 +2,8 @@
 
 import io
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -187,3 +189,12 @@ def test_a_page_that_no_part_has_is_refused(counts, known):
     with pytest.raises(UsageError) as caught:
         keep_page(records, 4, "bundle.eml")
     assert caught.value.hint == f"its pages: {known}"
+
+
+def test_the_process_that_draws_a_page_starts_without_the_models_of_documents():
+    code = "import sys, elt_llm_ingest.inspecting.render_page\nprint(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert "elt_llm_ingest.sandbox.framing" in done.stdout
+    assert not {"pydantic", "elt_llm_core.document"} & {*done.stdout.split()}

@@ -14,7 +14,7 @@ from elt_llm_core.document import Block, BlockKind, Page, ParsedDocument
 from elt_llm_core.errors import LoadError, UsageError
 from elt_llm_core.results import Box
 from elt_llm_ingest.inspecting.inspection import boxes_of
-from elt_llm_ingest.sandbox.protocol import LENGTH
+from elt_llm_ingest.sandbox.framing import LENGTH
 
 LONGEST = 1600  # pixels of the longer side
 PATIENCE = 60.0  # seconds for one page

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from elt_llm_ingest.sandbox.protocol import receive
+from elt_llm_ingest.sandbox.framing import receive
 
 # Limits of the process that draws one page; far above an ordinary page.
 MEMORY = 4_000_000_000
@@ -41,9 +41,10 @@ def main() -> None:
 def _pdf(data: bytes, number: int, longest: int, passwords: Sequence[str]) -> bytes:
     import pypdfium2  # noqa: PLC0415 - not needed for pictures
 
-    from elt_llm_ingest.readers.pdf.liteparse import unlock  # noqa: PLC0415
+    if passwords:  # seldom; the import takes half a second
+        from elt_llm_ingest.readers.pdf.liteparse import unlock  # noqa: PLC0415
 
-    data = unlock(Path("file"), data, passwords)
+        data = unlock(Path("file"), data, passwords)
     page = pypdfium2.PdfDocument(data)[number - 1]
     image = page.render(scale=longest / max(page.get_size())).to_pil()
     return _png(image)

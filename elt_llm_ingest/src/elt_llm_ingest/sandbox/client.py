@@ -19,6 +19,7 @@ from elt_llm_core.document import ParsedDocument
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.limits import Limits, check_size
 from elt_llm_ingest.readers.spool import share_large_pdf
+from elt_llm_ingest.sandbox.framing import LENGTH, MAX_MESSAGE, send
 from elt_llm_ingest.sandbox.guard import (
     CRASH_CURE,
     OVERTIME,
@@ -27,7 +28,7 @@ from elt_llm_ingest.sandbox.guard import (
     TooMuchMemoryError,
 )
 from elt_llm_ingest.sandbox.passwords import Passwords
-from elt_llm_ingest.sandbox.protocol import LENGTH, MAX_MESSAGE, documents_of, send
+from elt_llm_ingest.sandbox.protocol import documents_of
 
 # Generous, because a loaded machine takes many times longer than an idle one.
 START_SECONDS = 60.0

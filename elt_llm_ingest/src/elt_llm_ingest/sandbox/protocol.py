@@ -1,58 +1,10 @@
-"""Messages between the parent and the reading process: a length, then the bytes."""
+"""The documents in the messages between the parent and the reading process."""
 
 import json
-import struct
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from elt_llm_core.document import Block, Blocks, Page, ParsedDocument, Words
-
-LENGTH = struct.Struct(">Q")
-MAX_MESSAGE = 1 << 32
-
-
-class ByteSource(Protocol):
-    """A source of bytes."""
-
-    def read(self, size: int, /) -> bytes:
-        """Return up to `size` bytes; empty at the end."""
-
-
-class Sink(Protocol):
-    """A target of bytes."""
-
-    def write(self, data: bytes, /) -> object:
-        """Write all the bytes."""
-
-    def flush(self) -> None:
-        """Flush the written bytes."""
-
-
-def send(sink: Sink, message: bytes) -> None:
-    """Write one message."""
-    sink.write(LENGTH.pack(len(message)))
-    sink.write(message)
-    sink.flush()
-
-
-def receive(source: ByteSource) -> bytes:
-    """Read one message. Raises EOFError if the other side has ended."""
-    (size,) = LENGTH.unpack(_exactly(source, LENGTH.size))
-    if size > MAX_MESSAGE:
-        raise EOFError(f"a message of {size} bytes")
-    return _exactly(source, size)
-
-
-def _exactly(source: ByteSource, size: int) -> bytes:
-    parts = []
-    while size:
-        part = source.read(min(size, 1 << 20))
-        if not part:
-            raise EOFError("the other process has ended")
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
-
 
 FEW = 4000  # blocks that need not stay packed
 

@@ -23,7 +23,8 @@ from elt_llm_ingest.limits import Limits
 from elt_llm_ingest.readers.detection import sniff
 from elt_llm_ingest.readers.registry import MODULES, Parse, parser_of
 from elt_llm_ingest.readers.spool import MappedFile, map_file
-from elt_llm_ingest.sandbox.protocol import messages, receive, send
+from elt_llm_ingest.sandbox.framing import receive, send
+from elt_llm_ingest.sandbox.protocol import messages
 from elt_llm_ingest.sandbox.sanitize import clean_document
 
 HEAD = 4096  # first bytes of a PDF
