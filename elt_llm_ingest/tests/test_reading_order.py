@@ -203,7 +203,7 @@ def test_lines_that_the_file_does_not_decode_are_no_reference():
 @pytest.mark.data
 @pytest.mark.skipif(not shutil.which("pdftotext"), reason="compares with pdftotext")
 def test_lines_that_go_on_in_the_file_go_on_in_the_text(monkeypatch):
-    # Its order is that of the picture, and takes most of the time: not looked at here.
+    # A page that is read from its picture is no reference, and takes most of the time.
     monkeypatch.setattr(recognition, "languages", lambda: None)
     root = os.environ.get("ELT_LLM_EVAL_DATA")
     if not root:
