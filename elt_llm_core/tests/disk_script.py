@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from warm_children import WarmChildren
 
 from core_stores import SUBJECTS, new_document, put
 from elt_llm_core.errors import EltLlmError
@@ -123,15 +124,21 @@ def rebuild_unasked() -> None:
         disk_space.require_space = look
 
 
-put(store, "rules", new_document("a.txt", SENTENCES))
-store.open("rules").search_dense(np.ones(EMBEDDER.dimension) / 8, 1)
-LARGE = new_document("large.txt", [f"{s} {s.upper()}" for s in SENTENCES])
-stage("document", 20_000, lambda: put(store, "rules", LARGE, publish=False))
-stage("vectors", 20_000, keep_vectors)
-if KIND == "tmpfs":
-    stage("preflight", 200_000, rebuild)
-    stage("build begun", 0, rebuild_unasked)
-    stage("seal", ROOM, lambda: rebuild_filled_at("_seal"))
-stage("build", 500_000, rebuild_unasked)
-stage("manifest", ROOM, lambda: rebuild_filled_at("_point_at"))
-stage("backup", 100_000, lambda: backup.back_up(store.data_dir))
+def main() -> None:
+    put(store, "rules", new_document("a.txt", SENTENCES))
+    store.open("rules").search_dense(np.ones(EMBEDDER.dimension) / 8, 1)
+    large = new_document("large.txt", [f"{s} {s.upper()}" for s in SENTENCES])
+    stage("document", 20_000, lambda: put(store, "rules", large, publish=False))
+    stage("vectors", 20_000, keep_vectors)
+    if KIND == "tmpfs":
+        stage("preflight", 200_000, rebuild)
+        stage("build begun", 0, rebuild_unasked)
+        stage("seal", ROOM, lambda: rebuild_filled_at("_seal"))
+    stage("build", 500_000, rebuild_unasked)
+    stage("manifest", ROOM, lambda: rebuild_filled_at("_point_at"))
+    stage("backup", 100_000, lambda: backup.back_up(store.data_dir))
+
+
+if __name__ == "__main__":
+    with WarmChildren().installed():
+        main()

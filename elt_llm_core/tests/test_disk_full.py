@@ -1,6 +1,7 @@
 """A full disk at every stage: told with exit 73, nothing lost, nothing half-made."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -21,9 +22,11 @@ def stages(folder: Path, kind: str) -> dict[str, dict[str, Any]]:
     if kind == "tmpfs":
         mount = f'mount -t tmpfs -o size={SIZE} none "$1" && shift && exec "$@"'
         command = ["unshare", "-Urm", "sh", "-c", mount, "-", str(folder), *command]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
-        command, capture_output=True, text=True, timeout=200, check=False
-    )
+        command, capture_output=True, text=True, timeout=200, check=False,
+        env=environment,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     told = [json.loads(line) for line in done.stdout.splitlines()]
     return {stage["name"]: stage for stage in told}

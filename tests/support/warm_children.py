@@ -16,6 +16,7 @@ import ctypes
 import gc
 import json
 import os
+import resource
 import runpy
 import socket
 import subprocess
@@ -31,6 +32,8 @@ LENGTH = 4  # bytes that tell the length of a message
 SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of <sys/prctl.h>
 # Two threads at a fork would leave locks behind that nobody ever opens.
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+# What a process inherits, and tests lower.
+LIMITS = (resource.RLIMIT_AS, resource.RLIMIT_CPU, resource.RLIMIT_FSIZE)
 OF_NO_MATTER = ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED")
 READING = (
     "elt_llm_ingest.sandbox.worker",
@@ -169,6 +172,7 @@ class WarmChildren:
             "cwd": str(asked["cwd"] or Path.cwd()),
             "session": asked["start_new_session"],
             "group": asked["process_group"],
+            "limits": [resource.getrlimit(kind) for kind in LIMITS],
         }
         ends = ("p2cread", "c2pwrite", "errwrite")
         files = [
@@ -247,6 +251,8 @@ def _become(ask: dict[str, Any], files: Sequence[int], write: int) -> None:
             os.dup2(source, target)
         os.write(write, b"%d" % os.getpid())
         os.closerange(3, 1024)
+        for kind, limit in zip(LIMITS, ask["limits"], strict=True):
+            resource.setrlimit(kind, limit)
         os.chdir(ask["cwd"])
         os.environ.clear()
         os.environ.update(ask["env"])
