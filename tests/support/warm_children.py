@@ -152,6 +152,8 @@ class WarmChildren:
 
     def _start(self, popen: Any, *given: Any) -> bool:
         """Start a child warm; false if it is none of ours, or wants what forks lack."""
+        if sys.platform != "linux":
+            return False
         names = self._cold.__code__.co_varnames[1 : len(given) + 1]
         asked = dict(zip(names, given, strict=True))
         module, rest = _module_of(asked["args"])
