@@ -24,8 +24,8 @@ QUESTION_WORDS = _set("""
     according allow allowed answer apply call called come consider considered count deem
     deemed define defined definition describe described describes description document
     documents explain find happen happens handbook have involve kind know list long many
-    mean meaning means mention mentioned name need needed needs permit permitted provide
-    provided purpose refer referred refers regard require required requirement
+    mean meaning means mention mentioned name need needed needs ok okay permit permitted
+    provide provided purpose refer referred refers regard require required requirement
     requirements rule rules say set sort source sources specify specified state stated
     stand stands take takes term text type types use used uses word work
     """)
@@ -279,6 +279,11 @@ WRITINGS = _set("""
     rulebook schedule section standard table volume
     """)
 
+CURRENCIES = _set("""
+    euro dollar pound cent pence franc crown krona krone kroner kronor mark zloty rupee
+    yen yuan rouble ruble peso shilling guilder florin guinea thaler lira dirham dinar
+    rand real reais
+    """)
 LARGE_NUMBERS = _set("thousand thousands million millions billion billions")
 
 FREQUENCY = _set("""

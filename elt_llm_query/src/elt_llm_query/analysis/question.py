@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, cached_property, lru_cache
 
+from elt_llm_query.analysis.amounts import Amount, asked_amount
 from elt_llm_query.analysis.lexicon import (
     ATTRIBUTES,
     COMMON,
+    CURRENCIES,
     DAYS,
     EXCEPTIONS,
     LARGE_NUMBERS,
@@ -118,12 +120,13 @@ _SEVERAL = re.compile(
     re.IGNORECASE,
 )
 _SHOUTED = 0.6
-_LONGEST_BEFORE = 12  # characters before an amount that may announce it
+_LONGEST_BEFORE = 40  # characters before an amount that may announce it
 _NEGATING = EXCEPTIONS | {"non"}  # negations, not part of the subject
 _NAME = re.compile(
     r"\b(?:[A-Z][\w.&'-]*[A-Z0-9][\w.&-]*|[A-Z]*\d[\w.:/-]*|[A-Z][\w'-]+)"
 )
 _UNITS = {unit for units in ATTRIBUTES.values() for unit in units if unit.isalpha()}
+_UNITS |= {"m2", "m3", "sqm", *CURRENCIES}
 _UNIT = "|".join(sorted(map(re.escape, _UNITS | TIME_UNITS | LARGE_NUMBERS)))
 # "700 million", "13 seconds", "3,000", "worth 50 crowns"; not "bus 42", "version 6.2".
 _AMOUNT_AFTER = re.compile(
@@ -133,10 +136,22 @@ _AMOUNT_BEFORE = re.compile(
     r"\b(?:worth|of|than|least|most|over|above|below|exactly|about|around|top)\s$",
     re.IGNORECASE,
 )
+# "I'm 53", "my son is 15," and not "What is 802.11" or "Is 3.2 met?"
+_AGE_BEFORE = re.compile(
+    r"(?:\b(?:I|he|she|who)(?:['\u2019](?:m|s)|\s+(?:am|is|was))"
+    r"|\b(?:my|our|her|his|a|the)\s+(?:\S+\s+){1,2}?(?:is|was)|\b(?:aged?|turn(?:s|ed)?)|\bat)\s$",
+    re.IGNORECASE,
+)
+_AGE = re.compile(r"[1-9]\d?(?=\W*$|\W*[,.;:?!]|\s+(?:and|but|or|years?|now)\b)")
+_YEARS_OLD = re.compile(r"\d+-(?:year|month|week|day|hour|minute)s?(?:-olds?)?")
+_CLOCK = re.compile(r"\d{1,2}:\d\d")
+_DATE_BESIDE = "|".join(MONTHS)
+_MONTH_AFTER = re.compile(rf"(?:st|nd|rd|th)?\s+(?:{_DATE_BESIDE})\b", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"(?:^|[.!?:;\u2013\u2014])[\W_]*$")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
 _PLAIN_NUMBER = re.compile(r"\d[\d.,]*")
 _YEAR = re.compile(r"(?:19|20)\d\d[.,]?")
-_I = re.compile(r"I'\w+")
+_CONTRACTED = re.compile(r"(?P<word>\w+)['\u2019](?:m|re|ve|ll|d|s|t)")
 
 
 @dataclass(frozen=True)
@@ -174,6 +189,11 @@ class QuestionAnalysis:
     def in_capitals(self) -> bool:
         """True where most words have capitals, which then name nothing."""
         return _is_in_capitals(self.text)
+
+    @cached_property
+    def amount(self) -> Amount | None:
+        """The kind of amount that it asks for, such as money; None for others."""
+        return asked_amount(self.text)
 
     @cached_property
     def several(self) -> bool:
@@ -293,10 +313,12 @@ def _names(text: str) -> list[str]:
     names = []
     for match in _NAME.finditer(text):
         name = match[0]
-        if _I.fullmatch(name) or _is_amount(text, *match.span()):
+        if _is_contracted(name) or _is_amount(text, *match.span()):
             continue  # "worth 700 million" asks for the rule that covers it
         plain = name.istitle() and name.isalpha()
-        if plain and (not text[: match.start()].strip() or _is_form_word(name)):
+        if plain and (
+            _SENTENCE_END.search(text[: match.start()]) or _is_form_word(name)
+        ):
             continue
         if not shouted or any(c.isdigit() for c in name):
             names.append(name)
@@ -312,13 +334,34 @@ def _is_in_capitals(text: str) -> bool:
 def _is_amount(text: str, start: int, end: int) -> bool:
     """Return whether a number of a text is an amount and no year, item or version."""
     number = text[start:end]
+    if _YEARS_OLD.fullmatch(number) or _CLOCK.fullmatch(number.rstrip(".,")):
+        return True
+    before = text[max(start - _LONGEST_BEFORE, 0) : start]
+    if _AGE.match(text, start) and _AGE_BEFORE.search(before):
+        return True
     if not _PLAIN_NUMBER.fullmatch(number) or _YEAR.fullmatch(number):
         return False
     return bool(
         _THOUSANDS.fullmatch(number)
         or _AMOUNT_AFTER.match(text, end)
-        or _AMOUNT_BEFORE.search(text[max(start - _LONGEST_BEFORE, 0) : start])
+        or _MONTH_AFTER.match(text, end)
+        or _AMOUNT_BEFORE.search(before)
     )
+
+
+def is_measure(code: str) -> bool:
+    """Return whether letters and digits are an age or a unit: "16-year-old", "m2".
+
+    Args:
+        code: A word with letters and digits.
+    """
+    return bool(_YEARS_OLD.fullmatch(code)) or code.lower() in _UNITS
+
+
+def _is_contracted(name: str) -> bool:
+    """Return whether a capitalised word is "I'm", "There's" or the like."""
+    contracted = _CONTRACTED.fullmatch(name)
+    return contracted is not None and contracted["word"].lower() in STOP_WORDS
 
 
 def _is_form_word(name: str) -> bool:

@@ -21,11 +21,16 @@ from elt_llm_query.analysis.lexicon import (
     TIME_UNITS,
 )
 from elt_llm_query.analysis.negation import Sign, signs_agree
-from elt_llm_query.analysis.question import Form, QuestionAnalysis, analyse
+from elt_llm_query.analysis.question import (
+    Form,
+    QuestionAnalysis,
+    analyse,
+    is_measure,
+)
 from elt_llm_query.analysis.read_sentence import Sentence, read
 from elt_llm_query.analysis.stems import stem
 from elt_llm_query.analysis.term_match import Vocabulary, match
-from elt_llm_query.synthesizers.extractive.form_fit import form_fit
+from elt_llm_query.synthesizers.extractive.form_fit import sentence_fit
 from elt_llm_query.synthesizers.extractive.other_kinds import is_of_another_kind
 from elt_llm_query.synthesizers.extractive.roles import names_no_holder
 
@@ -147,7 +152,7 @@ def demands_of(text: str) -> Demands:
         codes=tuple(
             _code_pattern(code)
             for code in _CODE.findall(text)
-            if not _DIGIT_ORDINAL.fullmatch(code)
+            if not (_DIGIT_ORDINAL.fullmatch(code) or is_measure(code))
         ),
         pairs=tuple(_pairs(text)),
         ordinals=tuple(
@@ -364,4 +369,4 @@ def check_sentence(
     if names_no_holder(question.text, setting.own.text):
         return None
     opposed = not agrees(question, setting)
-    return FormCheck(form_fit(question, sentence.text), opposed)
+    return FormCheck(sentence_fit(question, sentence.text), opposed)

@@ -7,6 +7,11 @@ import re
 from functools import partial
 from itertools import takewhile
 
+from elt_llm_query.analysis.amounts import (
+    drop_conditions,
+    gives_amount,
+    needs_no_number,
+)
 from elt_llm_query.analysis.definition import grade
 from elt_llm_query.analysis.lexicon import (
     AUXILIARIES,
@@ -165,6 +170,33 @@ def form_fit(question: QuestionAnalysis, text: str) -> float:
         return 0.5
     number_fit = _tells_how_often if question.often else partial(_number_fit, question)
     return float(number_fit(text))
+
+
+def sentence_fit(question: QuestionAnalysis, text: str) -> float:
+    """Return how well a sentence has the requested form and kind of amount.
+
+    The rows of a table have their units in the header, and are not judged by it.
+
+    Args:
+        question: The question.
+        text: The sentence.
+
+    Returns:
+        As `form_fit` does, 0 for an amount of another kind.
+    """
+    kind = question.amount
+    if kind is None:
+        number = question.form is Form.NUMBER
+        return form_fit(
+            question, drop_conditions(question.text, text) if number else text
+        )
+    bare = _OF_RULES.sub(" ", text)
+    if not gives_amount(kind, bare):
+        return 0.0
+    fit = form_fit(question, drop_conditions(question.text, text))
+    if fit or _wrong_bound(question, bare):
+        return fit
+    return UNCOUNTED * needs_no_number(kind, bare)
 
 
 def _number_fit(question: QuestionAnalysis, text: str) -> float:

@@ -161,6 +161,8 @@ def _may_be_scored(
     text = f"{candidate.text_in(passages)}\n{candidate.below}".rstrip()
     if question.form is Form.NUMBER:
         return candidate.fit >= UNCOUNTED
+    if question.amount and not candidate.fit:
+        return False
     if question.form is not Form.YES_NO and _says_nothing_new(question, text):
         return False
     if question.form is Form.DEFINITION and not _names_term(
