@@ -327,7 +327,7 @@ def test_a_section_of_another_name_is_not_quoted():
 
 
 def test_a_list_of_references_answers_nothing():
-    said = "Smith, J.: The fee for an overdue book in public libraries of the north."
+    said = "Smith, J.: The fee of 2 euros for an overdue book in public libraries."
     question = "What is the fee for an overdue book?"
     assert respond(question, node(said, section="Notes")).metadata["claims"]
     for section in ("References", "9 Annex > 12. Bibliography"):
