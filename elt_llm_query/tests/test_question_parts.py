@@ -97,3 +97,28 @@ def test_a_question_may_not_be_longer_for_its_parts(library: Library) -> None:
     part = "what is the weight of oak " + "and of larch " * 350
     with pytest.raises(UsageError, match="use at most 8000"):
         library.ask(f"{part} and {part}?")
+
+
+def test_the_key_of_another_thing_is_no_answer(
+    library: Library, tmp_path: Path
+) -> None:
+    rules = tmp_path / "huts.txt"
+    rules.write_text(
+        "The sauna is open daily from 16 to 21.\n\n"
+        "The boat shed is open on weekdays from 8 to 19.\n\n"
+        "The key to the boat shed is kept by the bosun.\n\n"
+        "The form is signed by the pupil. The signed form must reach the office ten "
+        "days before the course begins.\n",
+        encoding="utf-8",
+    )
+    library.add([rules], collection="huts")
+    of_sauna = library.ask("When is the sauna open and who keeps the key?", "huts")
+    assert of_sauna.status is Status.PARTIAL
+    assert "16 to 21" in of_sauna.answer
+    assert "bosun" not in of_sauna.answer
+    assert "the key of the sauna" in of_sauna.answer
+    of_shed = library.ask("When is the boat shed open and who keeps the key?", "huts")
+    assert "bosun" in of_shed.answer
+    unclear = library.ask("Who signs it and by when?", "huts")
+    assert unclear.status is Status.INSUFFICIENT
+    assert '"it"' in unclear.answer

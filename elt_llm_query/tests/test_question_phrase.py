@@ -8,7 +8,7 @@ from elt_llm_query.analysis.follow_up import find_dependence
 from elt_llm_query.analysis.question_phrase import continue_question, is_question_phrase
 from elt_llm_query.conversation.contextualise import ByRules
 from elt_llm_query.conversation.exchanges import Exchange, named_things
-from elt_llm_query.conversation.reference_rules import understand_part
+from elt_llm_query.conversation.later_parts import understand_part
 from elt_llm_query.conversation.spoken_of import SpokenOf
 
 LENT = "May a member of the Larch Library lend a map to a guest?"
@@ -221,3 +221,49 @@ def test_a_phrase_in_the_same_message_continues_it():
     part = understand_part("How often?", LENT)
     assert part.question == f"How often may {LENT[4:]}"
     assert (part.subject, part.kept) == ("Larch Library", ())
+
+
+@pytest.mark.parametrize(
+    ("part", "before", "question"),
+    [
+        ("By when?", "Who signs the form?", "By when does somebody sign the form?"),
+        (
+            "Within how many days?",
+            "Who must carry the map?",
+            "Within how many days must somebody carry the map?",
+        ),
+        (
+            "What must I have used up first?",
+            "How many maps may I borrow?",
+            "What must I have used up before I may borrow maps?",
+        ),
+        (
+            "What must be shown first?",
+            "Where is a map borrowed?",
+            "What must be shown before a map is borrowed?",
+        ),
+        (
+            "What happens then?",
+            "When does a night guard leave the hall?",
+            "What happens after a night guard leaves the hall?",
+        ),
+        ("Who pays?", "How much does a lost map cost?", "Who pays the lost map?"),
+    ],
+)
+def test_a_later_part_without_a_subject_is_of_the_part_before(part, before, question):
+    understood = understand_part(part, before)
+    assert (understood.question, understood.unclear) == (question, "")
+
+
+@pytest.mark.parametrize(
+    ("part", "before"),
+    [
+        ("By when?", "Who signs it?"),  # nothing says what "it" is
+        ("By when?", "What happens if a member does not pay?"),
+        ("What must I sign first?", "Describe the loan of maps."),
+        ("Who pays?", "Which maps does the Larch Library lend?"),
+        ("How many are there?", "How long is the Larch Library open?"),
+    ],
+)
+def test_a_later_part_of_an_uncertain_act_is_asked_back(part, before):
+    assert understand_part(part, before).unclear

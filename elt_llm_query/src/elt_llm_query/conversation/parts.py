@@ -10,7 +10,11 @@ from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.results import QueryResult, ReplyKind
 from elt_llm_core.store import Store
 from elt_llm_query.conversation.join import join_results
-from elt_llm_query.conversation.reference_rules import understand_part
+from elt_llm_query.conversation.later_parts import (
+    understand_first,
+    understand_part,
+    with_owner,
+)
 from elt_llm_query.conversation.subject_check import SubjectCheck
 from elt_llm_query.conversation.turn_outcome import refuse, without_search
 from elt_llm_query.conversation.understood_message import Understood
@@ -23,7 +27,7 @@ def answer_parts(
     store: Store,
     config: RagConfig,
 ) -> QueryResult:
-    """Answer each part of a question by itself.
+    """Answer each part of a question, the later ones in the light of those before.
 
     Args:
         question: The question.
@@ -40,18 +44,32 @@ def answer_parts(
         EltLlmError: The error of `ask`.
     """
     subjects = SubjectCheck(store, (), config.conversation.sure)
-    understood = [Understood(parts[0])]
+    understood = [understand_first(parts[0])]
     for text in parts[1:]:
         understood.append(understand_part(text, understood[-1].question))
-    results = []
+    results: list[QueryResult] = []
     for part in understood:
         if part.unclear:
             settings = config.hash("models", "query")
             kind = ReplyKind.CLARIFICATION
-            result = without_search(part.question, part.unclear, kind, settings)
+            results.append(without_search(part.question, part.unclear, kind, settings))
         else:
-            result = ask(part.question)
-            reply, words = subjects.find_fault(part, result)
-            result = refuse(result, reply, words) if reply else result
-        results.append(result)
+            results.append(_answer_part(part, results[-1:], ask, subjects))
     return join_results(results).model_copy(update={"question": question})
+
+
+def _answer_part(
+    part: Understood,
+    before: Sequence[QueryResult],
+    ask: Callable[[str], QueryResult],
+    subjects: SubjectCheck,
+) -> QueryResult:
+    """Return the answer to a part, or its refusal if it is about something else."""
+    result = ask(part.question)
+    reply, words = subjects.find_fault(part, result, *before)
+    if reply and part.fuller:
+        fuller = with_owner(part)
+        other = ask(fuller.question)
+        again, words = subjects.find_fault(fuller, other, *before)
+        return refuse(other, again, words) if again else other
+    return refuse(result, reply, words) if reply else result

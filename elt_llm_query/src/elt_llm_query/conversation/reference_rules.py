@@ -75,29 +75,6 @@ def understand_by_rules(message: str, exchanges: Sequence[Exchange]) -> Understo
     )
 
 
-def understand_part(text: str, before: str) -> Understood:
-    """Return the meaning of a later part of a message.
-
-    Args:
-        text: The part.
-        before: The question before it in the same message. It is not answered yet, so
-            the part may refer to anything it names.
-    """
-    if continued := continue_question(text, before):
-        return _about_all(continued, find_candidates(before, ()))
-    dependence = find_dependence(text)
-    if dependence.kind is Pointer.NONE:
-        return Understood(text)
-    candidates = find_candidates(before, ())
-    referent = choose_referent(dependence, candidates)
-    if dependence.kind is Pointer.BARE_NOUN and referent is None:
-        return Understood(text)
-    if dependence.kind is Pointer.FRAGMENT or referent is None:
-        return ask_back(text, dependence, candidates)
-    question = put_referent(text, dependence, referent.text)
-    return Understood(question, subject=referent.text)
-
-
 def _of_special_form(message: str, last: Exchange | None) -> Understood | None:
     """Return a correction, "Why not?" or a mere question phrase, or None."""
     if last and (thing := find_correction(message)) and not asks(thing):

@@ -29,6 +29,7 @@ from elt_llm_query.conversation.exchanges import (
     last_asked,
     named_things,
 )
+from elt_llm_query.conversation.later_parts import is_of_another, speaks_of
 from elt_llm_query.conversation.naming import naming_headings, row_names
 from elt_llm_query.conversation.source_numbers import plain_text
 from elt_llm_query.conversation.spoken_of import SpokenOf
@@ -42,6 +43,7 @@ NOT_SURE = (
 )
 NOT_SURE_ALONE = "It is not certain enough that what was found answers this."
 NOT_TOLD = "What was found is about this, but does not say what is asked. Ask in full."
+OTHER_OWNER = "No passage that was found answers this of the {noun} that is meant here."
 OTHER_SUBJECT = (
     "The question does not say whether it is about {subject}, and what was found is "
     "about something else. Name what it is about."
@@ -76,14 +78,22 @@ class SubjectCheck:
         self._exchanges = exchanges
         self._sure = sure
 
-    def find_fault(self, part: Understood, result: QueryResult) -> tuple[str, str]:
-        """Return why an answer is about something else, and the unclear words."""
+    def find_fault(
+        self, part: Understood, result: QueryResult, before: QueryResult | None = None
+    ) -> tuple[str, str]:
+        """Return why an answer is about something else, and the unclear words.
+
+        Args:
+            part: The message, or a part of it.
+            result: Its answer.
+            before: The answer to the part before it in the same message.
+        """
         if result.status not in {Status.ANSWERED, Status.PARTIAL}:
             return "", ""
+        if reply := self._wrong_subject(part, result, before):
+            return reply, ""
         if part.in_quote:
             result = self._without_repeated(result, part)
-        if part.subject and not self._is_about(result, part):
-            return NO_SUBJECT.format(subject=part.subject), ""
         if not self._tells_asked(part, result):
             return NOT_TOLD, ""
         if self._is_unsure(part, result):
@@ -94,6 +104,20 @@ class SubjectCheck:
             if subject
             else ("", "")
         )
+
+    def _wrong_subject(
+        self, part: Understood, result: QueryResult, before: QueryResult | None
+    ) -> str:
+        """Return the reply to an answer that is about something else, or nothing."""
+        if part.spoken and not speaks_of(part, result):
+            return NOT_TOLD
+        if part.noun and before and is_of_another(part, result, before):
+            return OTHER_OWNER.format(noun=part.noun)
+        if part.in_quote:
+            result = self._without_repeated(result, part)
+        if part.subject and not self._is_about(result, part):
+            return NO_SUBJECT.format(subject=part.subject)
+        return ""
 
     def _is_unsure(self, part: Understood, result: QueryResult) -> bool:
         """Return whether an answer is too uncertain for a conversation.

@@ -19,6 +19,10 @@ class Understood:
             be about it.
         replaced: The phrase of the question before in the place of which it is.
         continued: Whether it asks something else of the clause of the question before.
+        spoken: The question before in the same message, if this one is of the same act
+            without its words: a quote must have one of them.
+        noun: A noun that may belong to what the question before names: "the key".
+        fuller: The question with what the noun then belongs to.
         unclear: The question that the reply asks back; empty if the message is clear.
         words: The unclear words.
         degradations: Failures on the way.
@@ -32,6 +36,9 @@ class Understood:
     kept: tuple[str, ...] = ()
     replaced: str = ""
     continued: bool = False
+    spoken: str = ""
+    noun: str = ""
+    fuller: str = ""
     degradations: tuple[Degradation, ...] = ()
 
     @property

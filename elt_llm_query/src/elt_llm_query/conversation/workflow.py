@@ -50,8 +50,8 @@ from elt_llm_query.conversation.courtesy import (
 )
 from elt_llm_query.conversation.exchanges import Exchange
 from elt_llm_query.conversation.join import join_results
+from elt_llm_query.conversation.later_parts import understand_part
 from elt_llm_query.conversation.model_steps import ModelSteps
-from elt_llm_query.conversation.reference_rules import understand_part
 from elt_llm_query.conversation.subject_check import SubjectCheck
 from elt_llm_query.conversation.turn_events import FollowUps
 from elt_llm_query.conversation.turn_outcome import (
@@ -316,7 +316,8 @@ class TurnWorkflow(Workflow):
                 for number, (part, result) in enumerate(
                     zip(event.parts, event.results, strict=True)
                 ):
-                    reply, words = self._subjects.find_fault(part, result)
+                    before = event.results[number - 1] if number else None
+                    reply, words = self._subjects.find_fault(part, result, before)
                     if reply:
                         parts[number] = Understood(part.question, words=words)
                         results[number] = refuse(result, reply, words)
