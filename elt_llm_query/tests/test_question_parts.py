@@ -122,3 +122,6 @@ def test_the_key_of_another_thing_is_no_answer(
     unclear = library.ask("Who signs it and by when?", "huts")
     assert unclear.status is Status.INSUFFICIENT
     assert '"it"' in unclear.answer
+    # what answers the first part says nothing of the second one
+    twice = library.ask("When is the sauna open and who cleans it?", "huts")
+    assert "Who cleans the sauna?" in twice.answer

@@ -6,8 +6,10 @@ lead-in, by the mark or the kind of its block, or as a row of the table below th
 lead-in. No word of any language decides, except the last sentence "... as follows."
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 from elt_llm_core.document import BlockKind
@@ -23,6 +25,9 @@ from elt_llm_query.analysis.enumerations import (
 )
 
 Extent = tuple[int, int]  # a span of the document's text
+_PARAGRAPHS = frozenset([BlockKind.PARAGRAPH, BlockKind.LIST_ITEM])
+_LINE_START = re.compile(r"^[ \t]*", re.MULTILINE)
+_FEWEST_ITEMS = 2
 _ASIDE = frozenset([BlockKind.FURNITURE, BlockKind.CONTENTS, BlockKind.FIGURE])
 _REACH = 80  # blocks before an item in which its lead-in is looked for
 _LABEL_WORDS = 8  # of a line such as "Not allowed" above the items of a part
@@ -94,6 +99,41 @@ class _Growing:
 def read_blocks(blocks: Sequence[ListBlock]) -> list[ListBlock]:
     """Return the blocks of running text and tables, without those between pages."""
     return [b for b in blocks if b.kind not in _ASIDE and b.text.strip()]
+
+
+def split_items(block: ListBlock) -> list[ListBlock]:
+    """Return a block with list items inside it as its lead-in and its items.
+
+    Markdown knows no item "a) one book", so that lead-in and items are one paragraph.
+    Lines are items if their labels begin a list and go on with it.
+
+    Args:
+        block: A block.
+    """
+    if block.kind not in _PARAGRAPHS:
+        return [block]
+    starts = [m.end() for m in _LINE_START.finditer(block.text)]
+    marked = [(at, mark_of_item(block.text[at:])) for at in starts]
+    labelled = [(at, mark) for at, mark in marked if mark and mark.label]
+    if len(labelled) < _FEWEST_ITEMS or not is_first(labelled[0][1].label):
+        return [block]
+    one, two = labelled[0][1], labelled[1][1]
+    goes_on = one.shape == two.shape and follows(one.label, two.label)
+    if not goes_on and not is_first(two.label):
+        return [block]
+    edges = [0, *(at for at, _ in labelled if at), len(block.text)]
+    pieces = [block.text[a:b].rstrip() for a, b in pairwise(edges)]
+    return [
+        ListBlock(
+            block.start + at,
+            block.start + at + len(piece),
+            piece,
+            block.kind,
+            "" if at else block.rule,
+        )
+        for at, piece in zip(edges, pieces, strict=False)
+        if piece.strip()
+    ]
 
 
 def list_below(blocks: Sequence[ListBlock], at: int) -> ReadList | None:

@@ -8,6 +8,7 @@ sentences it has most of their words. It answers none of them.
 import re
 from collections.abc import Collection
 
+from elt_llm_core.document import BlockKind
 from elt_llm_query.analysis.lexicon import (
     AUXILIARIES,
     DAYS,
@@ -23,12 +24,13 @@ from elt_llm_query.analysis.noun_phrases import (
     PREPOSITIONS,
     WORD,
     stems_of,
+    telling_stems,
 )
 from elt_llm_query.analysis.question import Form, analyse
 from elt_llm_query.analysis.question_phrase import asks_for_agent, asks_for_reason
 from elt_llm_query.analysis.read_sentence import read
 from elt_llm_query.analysis.stems import stem, words
-from elt_llm_query.analysis.term_match import match
+from elt_llm_query.analysis.term_match import bounds, match
 from elt_llm_query.synthesizers.extractive.form_fit import form_fit
 
 # Phrases beside a reason or purpose, or "To comply with Rule 3, a member must", ", as
@@ -65,6 +67,14 @@ _ENDS_PHRASE = (
 )
 _BE = {"is", "are", "may", "must"}
 _EACH = {"per", "for", "in", "at", "a", "each", "on"}
+# Chunks from which numbers are computed.
+COMPUTED = frozenset(
+    kind.value
+    for kind in (BlockKind.TABLE_ROW, BlockKind.FACT_SHEET, BlockKind.RELATIONSHIP)
+)
+_HOW_BEGINS = re.compile(
+    r"\W*how\s+(often|long|far|soon|old|high|tall|deep|wide|heavy)\b", re.IGNORECASE
+)
 _MEANING = re.compile(r"\b(?:means?|stands?\s+for|refers?\s+to)\W*$", re.IGNORECASE)
 # A sentence "A card is ..." may define it or say anything else of it; it is graded so.
 VAGUE = 0.5
@@ -369,3 +379,20 @@ def has_words(own: Collection[str], quoted: str) -> bool:
     """
     stems = read(quoted).stems
     return all(match(one, stems) for one in own)
+
+
+def own_words(question: str, last: str) -> frozenset[str]:
+    """Return the stems of a question that the question before lacks.
+
+    "Twice a year" has not the "often" of "How often is it tuned?", which another check
+    is for; alone, as in "How heavy is it?", it is what is asked.
+
+    Args:
+        question: The question.
+        last: The question before.
+    """
+    own = telling_stems(question) - telling_stems(last)
+    # "How much may it be at most?" after "What is the fee?"
+    own |= {*bounds(question)} - {*bounds(last)}
+    asked = _HOW_BEGINS.match(question)
+    return (own - {stem(asked[1].lower())} if asked else own) or own

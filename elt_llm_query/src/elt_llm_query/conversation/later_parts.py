@@ -40,7 +40,7 @@ from elt_llm_query.analysis.referents import (
     find_candidates,
 )
 from elt_llm_query.analysis.stems import stem, words
-from elt_llm_query.conversation.asked_check import has_words
+from elt_llm_query.conversation.asked_check import COMPUTED, has_words, own_words
 from elt_llm_query.conversation.clarifying_reply import as_fragment, ask_back
 from elt_llm_query.conversation.reference_rules import understand_by_rules
 from elt_llm_query.conversation.understood_message import Understood
@@ -57,6 +57,11 @@ _OWNED = re.compile(
 # "the annual fee", "a signed form": not of whom or what it is.
 _DESCRIBING = re.compile(
     r"\w+(?:ed|al|ly|able|ible|ic|ful|ive|ous|en|ing|ary|er|est)$", re.IGNORECASE
+)
+_ORDER = re.compile(
+    r"\b(?:before|after|afterwards|first|then|prior|once|until|unless|only\s+(?:if|when)"
+    r"|next|subsequently|thereafter|immediately|at\s+once)\b",
+    re.IGNORECASE,
 )
 _WHO_VERB = re.compile(r"\W*who\s+[a-z]+s\W*$", re.IGNORECASE)
 
@@ -105,9 +110,11 @@ def _of_the_same_act(
     if find_dependence(before).kind is not Pointer.PRONOUN:
         if continued := continue_question(text, before):
             return _about_all(continued, things)
-        of_same = continue_for_actor(text, before) or ask_before(text, before)
-        if of_same:
-            return replace(_about_all(of_same, things), spoken=before)
+        if of_actor := continue_for_actor(text, before):
+            return replace(_about_all(of_actor, things), spoken=before)
+        if of_order := ask_before(text, before):
+            same = _about_all(of_order, things)
+            return replace(same, spoken=before, ordered=True)
     if is_question_phrase(text) or refers_to_order(text):
         return ask_back(text, as_fragment(text), ())
     return None
@@ -154,6 +161,29 @@ def with_owner(part: Understood) -> Understood:
     owner = find_candidates(part.fuller, ())
     named = next((thing.text for thing in owner if not thing.owner), part.fuller)
     return Understood(part.fuller, subject=named, in_quote=True)
+
+
+def tells_of_part(part: Understood, result: QueryResult, before: QueryResult) -> bool:
+    """Return whether an answer says what a part asks, not only what was asked first.
+
+    "The box is kept in the kitchen" answers "Where is it kept?", and not "Who fills
+    it?". What is first or next needs a word of order, unless its own word is there.
+
+    Args:
+        part: A later part.
+        result: Its answer.
+        before: The answer to the part before.
+    """
+    quoted = " ".join(c.quote for c in result.citations)
+    own = telling_stems(part.question) - telling_stems(before.question)
+    if part.ordered:
+        asked = own - {stem(word) for word in COMMON}
+        has_own = bool(asked) and has_words(asked, quoted)
+        is_prose = all(c.kind not in COMPUTED for c in result.citations)
+        return is_prose and (has_own or bool(_ORDER.search(quoted)))
+    earlier = {c.quote for c in before.citations}
+    is_new = any(c.quote not in earlier for c in result.citations)
+    return is_new or has_words(own_words(part.question, before.question), quoted)
 
 
 def speaks_of(part: Understood, result: QueryResult) -> bool:

@@ -1,20 +1,19 @@
 """Check whether an answer is about the subject of its question."""
 
-import re
 from collections.abc import Sequence
 from functools import partial
 
-from elt_llm_core.document import BlockKind
 from elt_llm_core.results import Citation, QueryResult, Status
 from elt_llm_core.store import Store
 from elt_llm_query.analysis.message_form import asks, ends_in_that, may_be_foreign
 from elt_llm_query.analysis.noun_phrases import stems_of, telling_stems, telling_words
 from elt_llm_query.analysis.referents import NamedThing, names_a_thing
 from elt_llm_query.analysis.stems import stem
-from elt_llm_query.analysis.term_match import bounds
 from elt_llm_query.conversation.asked_check import (
+    COMPUTED,
     has_words,
     have_one_role,
+    own_words,
     tells_any,
     tells_asked,
     tells_asked_of,
@@ -29,7 +28,11 @@ from elt_llm_query.conversation.exchanges import (
     last_asked,
     named_things,
 )
-from elt_llm_query.conversation.later_parts import is_of_another, speaks_of
+from elt_llm_query.conversation.later_parts import (
+    is_of_another,
+    speaks_of,
+    tells_of_part,
+)
 from elt_llm_query.conversation.naming import naming_headings, row_names
 from elt_llm_query.conversation.source_numbers import plain_text
 from elt_llm_query.conversation.spoken_of import SpokenOf
@@ -51,14 +54,6 @@ OTHER_SUBJECT = (
 # Occurrences from which a document is about a thing: five, because a passing mention in
 # a list of references or exceptions occurs once or twice.
 OFTEN = 5
-_HOW = re.compile(
-    r"\W*how\s+(often|long|far|soon|old|high|tall|deep|wide|heavy)\b", re.IGNORECASE
-)
-# Chunks from which numbers are computed.
-COMPUTED = frozenset(
-    kind.value
-    for kind in (BlockKind.TABLE_ROW, BlockKind.FACT_SHEET, BlockKind.RELATIONSHIP)
-)
 
 
 class SubjectCheck:
@@ -111,6 +106,8 @@ class SubjectCheck:
         """Return the reply to an answer that is about something else, or nothing."""
         if part.spoken and not speaks_of(part, result):
             return NOT_TOLD
+        if before and not tells_of_part(part, result, before):
+            return NOT_TOLD
         if part.noun and before and is_of_another(part, result, before):
             return OTHER_OWNER.format(noun=part.noun)
         if part.in_quote:
@@ -151,6 +148,7 @@ class SubjectCheck:
             asked = telling_stems(part.question)
             was_refused = last_answered(self._exchanges) is None
             return was_refused or len(asked) != 1 or has_words(asked, quoted)
+        own = own_words(part.question, last.question)
         quoted = _named_by(result)
         stated = _statement_of(result)
         is_computed = any(citation.kind in COMPUTED for citation in result.citations)
@@ -158,7 +156,7 @@ class SubjectCheck:
             tells_asked(part.question, stated)
             # All cells of a row are about what names it.
             and (is_computed or _tells_of(part, stated))
-            and tells_any(part.question, _own_words(part, last), quoted)
+            and tells_any(part.question, own, quoted)
             and _keeps_clause(part, last, quoted)
             and (
                 not _is_repeated(result, self._exchanges)
@@ -334,7 +332,7 @@ def _tells_new(part: Understood, last: Exchange, quoted: str) -> bool:
         )
     ):
         return False
-    return has_words(_own_words(part, last), quoted)
+    return has_words(own_words(part.question, last.question), quoted)
 
 
 def _speaks_on(part: Understood, last: Exchange, result: QueryResult) -> bool:
@@ -357,19 +355,6 @@ def _is_listed(part: Understood, last: Exchange, quoted: str) -> bool:
     old = telling_stems(last.question) - telling_stems(part.question)
     names = (w for w in telling_words(last.question) if stem(w) in old)
     return any(evidence.are_alike(name, part.subject) for name in names)
-
-
-def _own_words(part: Understood, last: Exchange) -> frozenset[str]:
-    """Return the stems of a question that the question before lacks.
-
-    "Twice a year" has not the "often" of "How often is it tuned?", which another check
-    is for; alone, as in "How heavy is it?", it is what is asked.
-    """
-    own = telling_stems(part.question) - telling_stems(last.question)
-    # "How much may it be at most?" after "What is the fee?"
-    own |= {*bounds(part.question)} - {*bounds(last.question)}
-    asked = _HOW.match(part.question)
-    return (own - {stem(asked[1].lower())} if asked else own) or own
 
 
 def is_about(citation: Citation, text: str, titles: str, subject: str) -> bool:

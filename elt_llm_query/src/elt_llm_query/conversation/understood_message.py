@@ -21,6 +21,7 @@ class Understood:
         continued: Whether it asks something else of the clause of the question before.
         spoken: The question before in the same message, if this one is of the same act
             without its words: a quote must have one of them.
+        ordered: Whether it asks what is before or after the act of `spoken`.
         noun: A noun that may belong to what the question before names: "the key".
         fuller: The question with what the noun then belongs to.
         unclear: The question that the reply asks back; empty if the message is clear.
@@ -37,6 +38,7 @@ class Understood:
     replaced: str = ""
     continued: bool = False
     spoken: str = ""
+    ordered: bool = False
     noun: str = ""
     fuller: str = ""
     degradations: tuple[Degradation, ...] = ()

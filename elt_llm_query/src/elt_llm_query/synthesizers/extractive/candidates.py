@@ -11,8 +11,10 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 from elt_llm_core.provenance import RuleSpan
+from elt_llm_query.analysis.counted_items import counts_items
 from elt_llm_query.analysis.definition import grade
 from elt_llm_query.analysis.enumerations import opens_list
+from elt_llm_query.analysis.excepted import asks_for_exception
 from elt_llm_query.analysis.label_ranges import labels_within
 from elt_llm_query.analysis.message_form import may_be_foreign
 from elt_llm_query.analysis.question import Form, QuestionAnalysis
@@ -186,7 +188,8 @@ class Candidate:
         lead: The lead-ins above it that apply to it, outermost first.
         exact: Whether exactly these characters are quoted.
         below: The text of the list that it leads in; empty for other sentences.
-        below_adds: Whether the list has words of the question that the lead-in lacks.
+        below_adds: Whether the list has words of the question, or a number that it asks
+            for, that the lead-in lacks.
     """
 
     passage: int
@@ -205,7 +208,7 @@ class Candidate:
 
     @property
     def scored_below(self) -> str:
-        """Return the beginning of the list, if it has words that the lead-in lacks."""
+        """Return the beginning of the list, if it has what the lead-in lacks."""
         return self.below[:CHARACTERS_BELOW] if self.below_adds else ""
 
     def text_in(self, passages: Sequence[Passage]) -> str:
@@ -340,16 +343,39 @@ def _in_prose(
         under_lead = read(f"{leads.text(lead)}\n{setting.own.text}")
         if is_of_another_item(question, under_lead, passage.section):
             continue
-        checked = check_sentence(question, sentence, setting)
+        checked = _check(question, all_sentences, place, setting)
         if checked is None:
             continue
-        if _lists_counted(question, all_sentences, place):
-            checked = checked._replace(fit=1.0)
         further = ((above, HEADING), (near, NEIGHBOUR), (rest, REST))
         yield replace(
             _to_candidate(question, index, sentence, checked, further, weights),
             lead=lead,
         )
+
+
+def _check(
+    question: QuestionAnalysis,
+    all_sentences: Sequence[Sentence],
+    place: int,
+    setting: Setting,
+) -> FormCheck | None:
+    """Return how a sentence of a passage fits its question; None if it cannot."""
+    checked = check_sentence(question, all_sentences[place], setting)
+    if checked is None:
+        return None
+    if checked.opposed and _is_excepted(question, all_sentences[place]):
+        checked = checked._replace(opposed=False)
+    if _lists_counted(question, all_sentences, place):
+        checked = checked._replace(fit=1.0)
+    return checked
+
+
+def _is_excepted(question: QuestionAnalysis, sentence: Sentence) -> bool:
+    """Return whether "open daily except Sundays" answers "Is it open on Sundays?"."""
+    is_polar = question.form is Form.YES_NO
+    return is_polar and asks_for_exception(
+        question.weights, question.text, sentence.text
+    )
 
 
 def _lists_counted(
@@ -358,9 +384,9 @@ def _lists_counted(
     """Return True for "The following criteria:" if their number is asked for."""
     if not question.counted or place + 1 == len(all_sentences):
         return False
-    sentence = all_sentences[place]
-    named = any(match(counted, sentence.stems) for counted in question.counted)
-    return named and opens_list(sentence.text, all_sentences[place + 1].text)
+    lead = all_sentences[place].text
+    is_lead = opens_list(lead, all_sentences[place + 1].text)
+    return is_lead and counts_items(question.text, lead)
 
 
 def _to_candidate(

@@ -21,6 +21,7 @@ from elt_llm_query.synthesizers.extractive.candidates import (
     lead_text,
 )
 from elt_llm_query.synthesizers.extractive.claim_spans import drop_bare_leads
+from elt_llm_query.synthesizers.extractive.contents_asked import drop_other_contents
 from elt_llm_query.synthesizers.extractive.counting_tables import drop_uncounted_tables
 from elt_llm_query.synthesizers.extractive.features import lacks_words, to_features
 from elt_llm_query.synthesizers.extractive.lead_ins import LeadFinder
@@ -102,7 +103,7 @@ def compare_candidates(
     weights = rarity(question.weights, vocabularies)
     leads = LeadFinder(passages)
     candidates = find_candidates(question, passages, weights, leads)
-    candidates = lists.with_lists(candidates, passages, weights)
+    candidates = lists.with_lists(question, candidates, passages, weights)
     candidates = drop_opposed(candidates)
     candidates, unnamed = split_unnamed_rows(question, candidates, passages)
     candidates = _drop_unfit(question, candidates, passages)
@@ -124,6 +125,7 @@ def _drop_unfit(
     candidates = drop_nameless(question, candidates, passages)
     candidates = keep_unnamed_tables(question, candidates, passages)
     candidates = drop_uncounted_tables(question, candidates, passages)
+    candidates = drop_other_contents(question, candidates, passages)
     candidates = drop_bare_leads(candidates, passages)
     candidates = drop_fragments(candidates, passages)
     return keep_in_form(question, candidates, passages)

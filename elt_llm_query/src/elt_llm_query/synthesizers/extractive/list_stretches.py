@@ -23,6 +23,7 @@ from elt_llm_query.analysis.document_lists import (
     list_around,
     list_below,
     read_blocks,
+    split_items,
 )
 from elt_llm_query.analysis.stems import words
 
@@ -158,7 +159,12 @@ class DocumentParts:
         self.outline = outline
         self._text = text
         self._blocks = read_blocks(
-            [_to_list_block(b, text) for b in blocks if not _is_header(b, text)]
+            [
+                item
+                for b in blocks
+                if not _is_header(b, text)
+                for item in split_items(_to_list_block(b, text))
+            ]
         )
         self._places: dict[str, ChunkPlace] = {}
 

@@ -15,6 +15,7 @@ from elt_llm_query.analysis.stems import stem
 from elt_llm_query.analysis.term_match import match
 from elt_llm_query.grounding.claim import Claim
 from elt_llm_query.synthesizers.extractive.candidates import Passage
+from elt_llm_query.synthesizers.extractive.contents_asked import PLACED
 from elt_llm_query.synthesizers.extractive.ranking import (
     ScoredCandidate,
     is_heading_of,
@@ -28,19 +29,12 @@ _WHAT_DOES = re.compile(
     r"(?P<verb>[^\W\d_]+)(?:\s+(?:of|in|up|out|for|to|with))?\W*$",
     re.IGNORECASE,
 )
-# "It is behind the stage", "they are kept in the hall".
-_PLACED = re.compile(
-    r"\b(?:is|are|was|were|lies?|stands?|hangs?)\s+(?:\w+(?:ed|ept|aid|ung)\s+|\w+ly\s+)?"
-    r"(?:in|on|at|near|next\s+to|behind|beside|opposite|under|above|below|between"
-    r"|inside|outside)\b",
-    re.IGNORECASE,
-)
 
 
 def tells_only_where(question: QuestionAnalysis, claims: Sequence[Claim]) -> bool:
     """Return whether a thing is asked for what it does, and only its place is told.
 
-    "What does the case contain?" is not answered by "The case is behind the stage".
+    "What does the porter check?" is not answered by "The porter is behind the stage".
 
     Args:
         question: The question.
@@ -50,7 +44,7 @@ def tells_only_where(question: QuestionAnalysis, claims: Sequence[Claim]) -> boo
     if asked is None:
         return False
     text = " ".join(claim.text for claim in claims)
-    return bool(_PLACED.search(text)) and not match(
+    return bool(PLACED.search(text)) and not match(
         stem(asked["verb"]), read(text).stems
     )
 

@@ -64,6 +64,7 @@ from elt_llm_query.synthesizers.extractive.lead_ins import (
     with_leads,
 )
 from elt_llm_query.synthesizers.extractive.list_stems import with_stems
+from elt_llm_query.synthesizers.extractive.listed_answers import credit_leads
 from elt_llm_query.synthesizers.extractive.mere_mentions import (
     only_mentions,
     tells_only_where,
@@ -338,7 +339,8 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         """Return the chosen sentences with what belongs to them, or a refusal."""
         question = analyse(bundle.query_str, self._wordings)
         compared = self.compare(bundle, passages)
-        best = rank(question, score_candidates(question, compared, passages))
+        scored = score_candidates(question, compared, passages)
+        best = rank(question, credit_leads(question, scored, passages))
         good = keep_proven(best, self.limits)
         if rule := question.rule.told:  # text that only mentions the rule is no answer
             starts = rule_grammar().starts_with

@@ -16,20 +16,23 @@ from llama_index.core.schema import TextNode
 from elt_llm_core import provenance
 from elt_llm_core.document import BlockKind
 from elt_llm_core.store import Collection
+from elt_llm_query.analysis.counted_items import counts_items
 from elt_llm_query.analysis.document_lists import Extent, ReadList, may_lead
 from elt_llm_query.analysis.follow_up import Pointer, find_dependence
 from elt_llm_query.analysis.lexicon import STOP_WORDS
 from elt_llm_query.analysis.quantities import negations
-from elt_llm_query.analysis.question import QuestionAnalysis
+from elt_llm_query.analysis.question import Form, QuestionAnalysis
 from elt_llm_query.analysis.read_sentence import read, sentences
 from elt_llm_query.analysis.stems import stem
 from elt_llm_query.analysis.term_match import coverage, match
 from elt_llm_query.grounding.claim import Claim
 from elt_llm_query.synthesizers.extractive.candidates import Candidate, Passage
+from elt_llm_query.synthesizers.extractive.form_fit import form_fit
 from elt_llm_query.synthesizers.extractive.list_stretches import (
     Stretch,
     parts_of_document,
 )
+from elt_llm_query.synthesizers.extractive.listed_answers import names_item
 
 LONGEST = 6000  # characters of a list that is quoted; three pages of text
 # Items of a list that are quoted: twice the most of the 40 lists of
@@ -89,25 +92,30 @@ class ListReader:
 
     def with_lists(
         self,
+        question: QuestionAnalysis,
         candidates: Sequence[Candidate],
         passages: Sequence[Passage],
         weights: Mapping[str, float],
     ) -> list[Candidate]:
         """Return the candidates, lead-ins with the text of the list below them.
 
-        The words of the list count as words of its lead-in.
+        The words of the list count as words of its lead-in, and so does a number in it
+        if one is asked for, unless the question names an item.
 
         Args:
+            question: The question.
             candidates: Pieces of the passages.
             passages: The sources.
             weights: Weight of each stem of the question.
         """
         return [
-            self._with_list(candidate, passages, weights) for candidate in candidates
+            self._with_list(question, candidate, passages, weights)
+            for candidate in candidates
         ]
 
     def _with_list(
         self,
+        question: QuestionAnalysis,
         candidate: Candidate,
         passages: Sequence[Passage],
         weights: Mapping[str, float],
@@ -121,8 +129,16 @@ class ListReader:
         own = coverage(weights, ((read(f"{text}\n{below}").stems, 1.0),))
         covered = max(candidate.coverage, own)
         adds = own > candidate.own
+        fit = candidate.fit
+        if not fit and question.form is Form.NUMBER:
+            fit = _fit_of_list(question, text, below, names_item=adds)
         return replace(
-            candidate, below=below, below_adds=adds, own=own, coverage=covered
+            candidate,
+            below=below,
+            below_adds=adds or fit > candidate.fit,
+            own=own,
+            coverage=covered,
+            fit=fit,
         )
 
     def _text_below(self, passage: Passage, candidate: Candidate) -> str:
@@ -174,15 +190,15 @@ class ListReader:
             return None
         start = passage.span_start + candidate.start
         led = stretch.find(start, passage.span_start + candidate.end)
-        if led is not None or not question.several or passage.whole:
+        if led is not None or passage.whole:
             return led
-        if led := stretch.led_by_paragraph(start):
+        if question.several and (led := stretch.led_by_paragraph(start)):
             return led
         led = stretch.around(start)
-        if led is None:
+        item = passage.text[candidate.start : candidate.end]
+        if led is None or not _is_all_asked(question, led, stretch, item):
             return None
         lead = stretch.text[slice(*led.lead)]
-        item = candidate.text_in((passage,) * (candidate.passage + 1))
         return led if _is_asked(question, lead, item, passage) else None
 
     def below_heading(
@@ -382,6 +398,29 @@ def _is_asked(
     if all(match(term, above) for term in telling):
         return True
     return any(match(term, opening) and not match(term, own) for term in telling)
+
+
+def _is_all_asked(
+    question: QuestionAnalysis, led: ReadList, stretch: Stretch, item: str
+) -> bool:
+    """Return whether a question asks for several things, or names no single item."""
+    if question.several:
+        return True
+    lead = stretch.text[slice(*led.lead)]
+    return not led.heading and not names_item(question, lead, item)
+
+
+def _fit_of_list(
+    question: QuestionAnalysis, lead: str, below: str, *, names_item: bool
+) -> float:
+    """Return how well a list has the number that a question asks for.
+
+    The number of its items answers "How many courses are there?" below "the following
+    courses:", where the counted noun ends the lead-in.
+    """
+    if counts_items(question.text, lead):
+        return 1.0
+    return 0.0 if names_item or question.counted else form_fit(question, below)
 
 
 def _is_inside(
