@@ -41,9 +41,9 @@ PLACED = re.compile(
 )
 # Verbs between a thing and its contents.
 _CONTENT = re.compile(
-    r"\b(?:(?:contain|includ|consist|compris|compos|hold|list|state|show|cover|requir"
-    r"|describ|specif|mention|accompan)\w*|(?:give|name|bear|carrie|set)s|carry"
-    r"|has|have|had|mad?e|formed|there\s+(?:is|are)|with)\b",
+    r"\b(?:(?:contain|includ|consist|compris|compos|hold|list|state|show|cover|mention"
+    r"|accompan)\w*|(?:require|describe|give|name|bear|carrie|set)s|specifies"
+    r"|carry|has|have|had|mad?e|formed|there\s+(?:is|are)|with)\b",
     re.IGNORECASE,
 )
 # "Bandages are kept in the case", "needles go into the box".
