@@ -21,6 +21,8 @@ a) four books for three weeks,
 b) two tapes for a week,
 c) one map for a day.
 
+The card box contains tickets and stamps.
+
 The reading room is open daily except Sundays from 9 to 20.
 
 ## Boxes
@@ -74,6 +76,7 @@ def test_where_a_thing_is_does_not_tell_what_is_in_it(library: Library) -> None:
     answer = library.ask("What does the repair box contain?").answer
     assert "bone folder" in answer
     assert "behind the desk" not in answer
+    assert "stamps" in library.ask("What does the card box contain?").answer
     assert library.ask("What does the map case contain?").status is Status.INSUFFICIENT
 
 

@@ -27,6 +27,7 @@ from elt_llm_query.analysis.noun_phrases import (
     telling_stems,
     telling_words,
 )
+from elt_llm_query.analysis.question import Form, analyse
 from elt_llm_query.analysis.question_phrase import (
     ask_before,
     continue_for_actor,
@@ -182,8 +183,12 @@ def tells_of_part(part: Understood, result: QueryResult, before: QueryResult) ->
         is_prose = all(c.kind not in COMPUTED for c in result.citations)
         return is_prose and (has_own or bool(_ORDER.search(quoted)))
     earlier = {c.quote for c in before.citations}
-    is_new = any(c.quote not in earlier for c in result.citations)
-    return is_new or has_words(own_words(part.question, before.question), quoted)
+    if any(c.quote not in earlier for c in result.citations):
+        return True
+    own = own_words(part.question, before.question)
+    if analyse(part.question).form is Form.PERSON:
+        return own <= stems_of(quoted)  # "it costs 25 florins" does not tell who pays
+    return has_words(own, quoted)
 
 
 def speaks_of(part: Understood, result: QueryResult) -> bool:

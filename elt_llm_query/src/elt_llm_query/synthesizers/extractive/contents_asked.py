@@ -88,16 +88,25 @@ def _may_tell(head: str, candidate: Candidate, passages: Sequence[Passage]) -> b
     places = (read(m["noun"]).stems for m in _INSIDE.finditer(text))
     if any(match(head, stems) for stems in places):
         return True
-    lead = lead_text(candidate, passages)
-    opening = lead or text
-    content = _CONTENT.search(opening)
-    if content is None and not _is_bare(opening, head):
-        return False
-    if not lead and read(text).refers_back:
-        return True
-    before = opening[: content.start()] if content else opening
     heading = passages[candidate.passage].section.rpartition(">")[2]
-    return bool(match(head, read(f"{before}\n{heading}").stems))
+    lead = lead_text(candidate, passages)
+    if lead and _opens_contents(head, lead, heading):
+        return True
+    if _CONTENT.search(text) and not lead and read(text).refers_back:
+        return True
+    return _opens_contents(head, text, heading)
+
+
+def _opens_contents(head: str, opening: str, heading: str) -> bool:
+    """Return whether a noun stands before a verb of containing, or alone in a lead-in.
+
+    A heading may name it instead.
+    """
+    content = _CONTENT.search(opening)
+    if content is None:
+        return _is_bare(opening, head)
+    before = f"{opening[: content.start()]}\n{heading}"
+    return bool(match(head, read(before).stems))
 
 
 def _is_bare(opening: str, head: str) -> bool:
