@@ -153,6 +153,7 @@ def test_a_catalogue_that_was_always_made_without_the_handbook_is_reviewed(run, 
     [
         ({"skip_handbook": True}, "catalog_handbook.without-handbook"),
         ({"skip_relationships": True}, "catalog_handbook.without-relationships"),
+        ({"model": ()}, "catalog_handbook.without-model"),
         ({"entities": ("tenants",)}, "catalog_handbook.only_tenants"),
         # A domain of this name: its files are not those of the whole catalogue.
         ({"domains": ("flat",)}, "catalog_handbook.only_flat"),
@@ -173,6 +174,18 @@ def test_a_run_without_relationships_keeps_those_under_review(run, store):
     before = [item.proposal for item in store.reviews.items(name)]
     assert any(one.content["relationships"] for one in before)
     run(skip_relationships=True)
+    assert [item.proposal for item in store.reviews.items(name)] == before
+
+
+def test_a_run_without_the_model_keeps_its_entities_under_review(run, store):
+    first = run(model=())
+    assert Path(first.files["catalog_json"]).stem == "catalog_handbook"
+    run()
+    name = "catalog:handbook"
+    before = [item.proposal for item in store.reviews.items(name)]
+    report = run(model=())
+    assert {row["source"] for row in flat(report).values()} == {"HANDBOOK_ONLY"}
+    assert not {"reopened", "gone"} & set(report.counts)
     assert [item.proposal for item in store.reviews.items(name)] == before
 
 

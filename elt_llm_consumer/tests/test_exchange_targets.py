@@ -155,6 +155,29 @@ def test_a_hostile_or_broken_yaml_is_refused(text):
         assert raised.value.hint
 
 
+def test_what_is_below_a_group_without_a_definition_is_exported():
+    kiln = Term(name="Kiln", parent=("FIRING",), definition="An oven for clay.")
+    glossary = Glossary(name="Pottery", terms=(Term(name="FIRING"), kiln))
+    datahub = load_format("datahub_yaml")
+    written = write_glossary(datahub, glossary, leave_out=True)
+    assert (written.problems, written.left_out) == ((), ())
+    (node,) = yaml.safe_load(written.content)["nodes"]
+    assert node["description"] == ""
+    assert [term["name"] for term in node["terms"]] == ["Kiln"]
+    # A list without groups loses only the term itself.
+    flat = write_glossary(load_format("purview_unified"), glossary, leave_out=True)
+    assert flat.left_out == ("FIRING",)
+    assert list(table(flat.content)) == ["Kiln"]
+    # The key itself is required.
+    text = "version: 1\nsource: x\nowners: {}\nnodes: [{name: Firing}]"
+    (problem,) = datahub.check(text.encode())
+    assert (problem.column, problem.value, problem.is_error) == (
+        "description",
+        "Firing",
+        True,
+    )
+
+
 def test_a_name_with_a_dot_is_no_address_in_datahub():
     glossary = Glossary(name="g", terms=(Term(name="v2.0", definition="d"),))
     (problem,) = write_glossary(load_format("datahub_yaml"), glossary).problems

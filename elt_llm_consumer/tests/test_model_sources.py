@@ -349,6 +349,83 @@ def test_a_relation_to_what_only_a_drawing_has_is_in_the_catalogue(context, add,
     assert edges[1].target_place.domain == "DOCKS"
 
 
+def test_an_interface_that_is_no_entity_relates_the_applications(context, add, make):
+    def flow(key, source, target, kind="Flow"):
+        ends = [RelationEnd(element_id=name, name=name) for name in (source, target)]
+        return ModelRelation(
+            id=key,
+            source=ends[0],
+            target=ends[1],
+            type=kind,
+            location=ModelLocation(file="list.xlsx"),
+        )
+
+    sheets = {
+        "Winch": "Application",
+        "Crane": "Application",
+        "Hull": "DataObject",
+        "Winch to Crane": "Interface",
+        "Bilge": "ITComponent",
+    }
+    drawn = yard(
+        "yard.drawio",
+        "leanix_drawio",
+        *(
+            element(name, name, sheets[name], fact_sheet_id=name, domain="Docks")
+            for name in ("Winch", "Crane", "Hull")
+        ),
+    )
+    listed = yard(
+        "list.xlsx",
+        INVENTORY_FORMAT,
+        *(
+            element(name, name, kind, "list.xlsx", fact_sheet_id=name)
+            for name, kind in sheets.items()
+        ),
+        relations=(
+            flow("in", "Winch", "Winch to Crane"),
+            flow("out", "Winch to Crane", "Crane"),
+            flow("data", "Winch to Crane", "Hull", "Data Object"),
+            # No interface: nothing flows through it from one to the other.
+            flow("b", "Crane", "Bilge"),
+            flow("c", "Bilge", "Winch"),
+        ),
+    )
+    add_models(context, add, make, drawn, listed)
+    edges = read_model(context.store, "yard").edges
+    assert [(e.source, e.kind, e.target, e.origin) for e in edges] == [
+        ("Winch", "Flow", "Crane", INVENTORY_ORIGIN)
+    ]
+
+
+def test_spellings_of_a_subtype_are_one(context, add, make, models):
+    drawn = yard(
+        "yard.drawio", "leanix_drawio",
+        element("1", "Hull", "DataObject", domain="Docks", subtype="Dry docks"),
+    )  # fmt: skip
+    other = yard(
+        "quay.drawio", "leanix_drawio",
+        element("2", "Keel", "DataObject", "quay.drawio", domain="Docks",
+                subtype="DRY DOCKS"),
+        element("3", "Mole", "DataObject", "quay.drawio", domain="Quays",
+                subtype="DRY DOCKS"),
+        relations=(
+            ModelRelation(id="r", source=RelationEnd(element_id="2", name="Keel"),
+                          target=RelationEnd(element_id="3", name="Mole")),
+        ),
+    )  # fmt: skip
+    add_models(context, add, make, drawn, other)
+    job = CatalogJob(collections=("handbook",), model="yard")
+    files = job.build(models)(context).files
+    catalog = json.loads(Path(files["catalog_json"]).read_text())
+    (spelling,) = catalog["DOCKS"]["subtypes"]
+    assert spelling.casefold() == "dry docks"
+    assert list(catalog["QUAYS"]["subtypes"]) == ["DRY DOCKS"]
+    entities = catalog["DOCKS"]["subtypes"][spelling]["entities"]
+    related = {e["entity_name"]: len(e["relationships"]) for e in entities}
+    assert related == {"Hull": 0, "Keel": 1}
+
+
 def test_a_row_is_left_out_with_a_drawing_if_id_and_name_agree(context, add, make):
     skips = [
         ModelSkip(kind="element", id=key, name=name, reason="it is a label")

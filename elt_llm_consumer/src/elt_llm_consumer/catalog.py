@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 from typing_extensions import override
@@ -147,32 +147,39 @@ class CatalogJob(ProductJob):
     def _is_partial(self, context: JobContext, cataloguer: Cataloguer) -> bool:
         """Return whether the rows are less than the catalogue that people review.
 
-        Without the handbook every row loses what was approved of it, and without the
-        relationships what is exported of them; that is no change of the documents, so
-        it reopens and replaces nothing, and no term counts as removed.
+        Without the handbook every row loses what was approved of it, without the
+        relationships what is exported of them, and without the model the entities are
+        missing; that is no change of the documents, so it reopens and replaces nothing,
+        and no term counts as removed.
         """
-        if cataloguer.scope.is_partial:
+        if cataloguer.scope.is_partial or self._lacks_model(context):
             return True
         lacks_handbook, lacks_relations = self.skip_handbook, self.skip_relationships
-        if not (lacks_handbook or lacks_relations):
-            return False
-        name = product_name(REVIEWED.job, cataloguer.handbook.collections)
-        with suppress(UnknownProductError):  # never made before
-            rows = [
-                one.proposal.content
-                for one in context.store.reviews.items(name)
-                if one.proposal
-            ]
-            return any(
-                (lacks_handbook and row.get("source") != "MODEL_ONLY")
-                or (lacks_relations and row.get("relationships"))
-                for row in rows
-            )
-        return False
+        return any(
+            (lacks_handbook and row.get("source") != "MODEL_ONLY")
+            or (lacks_relations and row.get("relationships"))
+            for row in self._rows_under_review(context)
+        )
+
+    def _lacks_model(self, context: JobContext) -> bool:
+        """Return whether no model is given and the reviewed catalogue has entities."""
+        return not self.model and any(
+            row.get("source") != "HANDBOOK_ONLY"
+            for row in self._rows_under_review(context)
+        )
+
+    def _rows_under_review(self, context: JobContext) -> list[dict[str, Any]]:
+        """Return the rows of the last whole run; none if there was none."""
+        name = product_name(REVIEWED.job, self.collections)
+        with suppress(UnknownProductError):
+            items = context.store.reviews.items(name)
+            return [one.proposal.content for one in items if one.proposal]
+        return []
 
     def _path(self, context: JobContext) -> Path:
         """Return the main file; that of a part is named by what it has or lacks.
 
+        One without a model is a part beside a catalogue that was made with one.
         The dot keeps it from being a file of a whole catalogue: no collection has one
         in its name, so a domain "flat" is not the flat list.
         """
@@ -181,6 +188,7 @@ class CatalogJob(ProductJob):
         path = default_path(context.store.data_dir, "catalog", self.collections)
         chosen = [re.sub(r"\W+", "-", one) for one in (*self.domains, *self.entities)]
         parts = ["only", *chosen] if chosen else []
+        parts += ["without-model"] if self._lacks_model(context) else []
         parts += ["without-handbook"] if self.skip_handbook else []
         parts += ["without-relationships"] if self.skip_relationships else []
         if not parts:

@@ -19,7 +19,7 @@ from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore
 
 from elt_llm_core import provenance
 from elt_llm_core.document import BlockKind
-from elt_llm_core.enterprise.model import SIDECAR_KIND
+from elt_llm_core.enterprise.model import FLOW, SIDECAR_KIND
 from elt_llm_core.graph.graph_questions import GraphQuestions
 from elt_llm_core.graph.graph_records import ElementRef, GraphAnswer, RelationRef
 from elt_llm_core.graph.model_graph import open_graph
@@ -49,7 +49,6 @@ PROVABLE = frozenset(
         "list", "path", "place", "relations", "type", "verb",
     }
 )  # fmt: skip
-FLOW = "Flow"  # the type of the relations of an inventory's interfaces
 _SEPARATORS = re.compile(r"[;,\n]")
 KINDS = (BlockKind.FACT_SHEET.value, BlockKind.RELATIONSHIP.value)
 

@@ -51,7 +51,8 @@ def write_glossary(
     Args:
         chosen: The format with its options.
         glossary: The terms.
-        leave_out: Leave out terms that the target would refuse, and those below them.
+        leave_out: Leave out terms that the target would refuse, and those below them
+            if the format has parents.
 
     Returns:
         The bytes with their problems and losses; `glossary` is what was written.
@@ -64,7 +65,12 @@ def write_glossary(
         if not (leave_out and refused):
             break
         left_out += [" > ".join(path) for path in refused]
-        wanted = {t.path for t in glossary.terms if not _is_below(t.path, refused)}
+        has_parents = "parent" in chosen.holds
+        wanted = {
+            term.path
+            for term in glossary.terms
+            if not (_is_below(term.path, refused) if has_parents else term.path in refused)
+        }
         glossary = restrict(glossary, wanted)
     losses = _losses(chosen, glossary, read_glossary(chosen, content))
     return WrittenGlossary(

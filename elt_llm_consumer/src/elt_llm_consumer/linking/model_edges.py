@@ -1,6 +1,6 @@
 """The relationships between the entities of a model, as their files state them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from elt_llm_consumer.definitions.terms import clean
@@ -19,6 +19,7 @@ from elt_llm_consumer.linking.source_entities import element_key, is_name
 from elt_llm_core.enterprise.joining import find_named_ends
 from elt_llm_core.enterprise.model import (
     ARCHIMATE_FORMATS,
+    FLOW,
     INVENTORY_FORMAT,
     EnterpriseModel,
     ModelElement,
@@ -87,19 +88,37 @@ def inventory_edges(
 ) -> list[Edge]:
     """Return the relations that columns of inventories state between entities.
 
-    Some end at what only a drawing has, or only another inventory.
+    Some end at what only a drawing has, or only another inventory. An interface that is
+    no entity relates the applications at its ends.
     """
+    edges: dict[Edge, None] = {}
+    ended = _ends_of_listed(models, joined)
+    for relation, source, target in ended:
+        if source is not None and target is not None:
+            edges.setdefault(_listed_edge(relation, source, target))
+    for edge in _edges_through_interfaces(models, ended):
+        edges.setdefault(edge)
+    return list(edges)
+
+
+_Ended = tuple[ModelRelation, Entity | None, Entity | None]
+"""A relation with the entities at its ends; None for what is no entity."""
+
+
+def _ends_of_listed(
+    models: Sequence[EnterpriseModel], joined: JoinedSources
+) -> list[_Ended]:
+    """Return the relations of inventories with the entities at their ends."""
     by_sheet = {
         e.fact_sheet_id: e for e in reversed(joined.entities) if e.fact_sheet_id
     }
     by_sheet = {**joined.of_sheet, **by_sheet}
-    edges: dict[Edge, None] = {}
-    for model in models:
-        for one in model.relations if model.format == INVENTORY_FORMAT else ():
-            source = by_sheet.get(one.source.element_id)
-            target = by_sheet.get(one.target.element_id)
-            if source is not None and target is not None:
-                edges.setdefault(_listed_edge(one, source, target))
+    ended: list[_Ended] = [
+        (one, by_sheet.get(one.source.element_id), by_sheet.get(one.target.element_id))
+        for model in models
+        if model.format == INVENTORY_FORMAT
+        for one in model.relations
+    ]
     of_order = {e.order: e for e in joined.entities} | dict(joined.merged_into)
     for named in find_named_ends(models):
         drawn = [of_order[k] for k in map(element_key, named.drawn) if k in of_order]
@@ -108,9 +127,37 @@ def inventory_edges(
             by_sheet.get(end.element_id) if end.element_id else at_name
             for end in (named.relation.source, named.relation.target)
         )
-        if source is not None and target is not None and source is not target:
-            edges.setdefault(_listed_edge(named.relation, source, target))
-    return list(edges)
+        if source is None or source is not target:
+            ended.append((named.relation, source, target))
+    return ended
+
+
+def _edges_through_interfaces(
+    models: Sequence[EnterpriseModel], ended: Sequence[_Ended]
+) -> Iterator[Edge]:
+    """Return a flow between the applications at the ends of each other interface."""
+    interfaces = {
+        (one.location.file, one.id)
+        for model in models
+        for one in model.elements
+        if model.format == INVENTORY_FORMAT and "interface" in one.type.casefold()
+    }
+    flows_in: dict[tuple[str, str], list[Entity]] = {}
+    flows_out: dict[tuple[str, str], list[_Ended]] = {}
+    for one in ended:
+        relation, source, target = one
+        if relation.type != FLOW:
+            continue
+        file = relation.location.file
+        if source is not None and target is None:
+            flows_in.setdefault((file, relation.target.element_id), []).append(source)
+        elif source is None and target is not None:
+            flows_out.setdefault((file, relation.source.element_id), []).append(one)
+    for key in sorted(interfaces & flows_in.keys() & flows_out.keys()):
+        for relation, _, target in flows_out[key]:
+            for source in flows_in[key]:
+                if target is not None and source is not target:
+                    yield _listed_edge(relation, source, target)
 
 
 def _listed_edge(one: ModelRelation, source: Entity, target: Entity) -> Edge:

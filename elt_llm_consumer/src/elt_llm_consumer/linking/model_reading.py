@@ -20,6 +20,7 @@ from elt_llm_consumer.linking.source_entities import (
     drawing_entities,
     inventory_entities,
 )
+from elt_llm_consumer.linking.subtype_spellings import SubtypeSpellings
 from elt_llm_core.enterprise.element_names import DATA_TYPES
 from elt_llm_core.enterprise.joining import match_inventories, read_models
 from elt_llm_core.errors import UsageError
@@ -67,9 +68,11 @@ def read_model(store: Store, collections: str | Sequence[str]) -> EntityModel:
         joined = JoinedSources(inventory_entities(inventories))
     edges = [*drawn_edges(typed), *inventory_edges(typed, joined)]
     edges = [move_edge(edge, joined.merged_into) for edge in edges]
+    subtypes = SubtypeSpellings(joined.entities)
+    edges = list(map(subtypes.respell_ends, edges))
     # Where only their types differ, the one that data are kept about stays.
     by_kind = sorted(joined.entities, key=lambda e: e.kind in DATA_TYPES)
-    entities = {entity.order: entity for entity in by_kind}
+    entities = {one.order: one for one in map(subtypes.respell, by_kind)}
     return EntityModel(
         entities=tuple(entities[key] for key in sorted(entities)),
         edges=tuple(sorted(edges, key=lambda e: e.model_dump_json())),

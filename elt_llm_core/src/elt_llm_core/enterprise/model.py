@@ -24,6 +24,9 @@ ORGANISATION = "organisation"
 INVENTORY_FORMAT = "leanix_inventory"
 """The format of a list of fact sheets, which has no drawing."""
 
+FLOW = "Flow"
+"""The type of the relations of an inventory's interfaces to applications."""
+
 ARCHIMATE_FORMATS = ("archimate_exchange", "archimate_archi")
 """The exchange format of The Open Group, and the files of the tool Archi."""
 

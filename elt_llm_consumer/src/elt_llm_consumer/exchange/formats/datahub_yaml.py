@@ -2,7 +2,8 @@
 
 A term with child terms becomes a node and a term of the same name next to it, because
 DataHub's relations and links belong to terms. Relations refer to a term by its path of
-names, joined by dots, so a name with a dot is refused.
+names, joined by dots, so a name with a dot is refused. DataHub requires the key
+`description`, whose text may be empty: so a domain without one is no error.
 https://docs.datahub.com/docs/generated/ingestion/sources/business-glossary
 """
 
@@ -17,6 +18,7 @@ from elt_llm_consumer.exchange.glossary_format import (
     GlossaryFormat,
     TargetRules,
     TermChecker,
+    shorten,
 )
 from elt_llm_consumer.exchange.glossary_terms import (
     Glossary,
@@ -121,24 +123,54 @@ class DataHubYaml(GlossaryFormat):
 
     @override
     def check(self, content: bytes) -> list[Problem]:
-        rules = TargetRules(needs_definition=True, not_in_name=(".",))
+        rules = TargetRules(not_in_name=(".",))
         columns = {
-            "definition": "description",
             "parent": "nodes",
             "relations": "inherits, contains, related_terms",
         }
-        terms = sorted(self.read(content).terms, key=lambda term: term.path)
-        return TermChecker(rules, columns).problems(terms)
+        file = _parse(content)
+        terms = sorted((term for _, term in _terms(file)), key=lambda term: term.path)
+        lacking = _without_description(file)
+        missing = [
+            _missing_description(entry, term)
+            for entry, term in enumerate(terms)
+            if term.path in lacking
+        ]
+        return [*missing, *TermChecker(rules, columns).problems(terms)]
+
+
+def _without_description(file: _File) -> set[Path]:
+    """Return the paths of nodes and terms that lack the key, even without a text."""
+    whole = _Node(name="", nodes=file.nodes, terms=file.terms)
+    parts = [((*above, part.name), part) for above, part in _walk(whole, ())]
+    nodes = list(_nodes(whole, ()))
+    return {
+        path
+        for path, part in [*parts, *nodes]
+        if "description" not in part.model_fields_set
+    }
+
+
+def _missing_description(entry: int, term: Term) -> Problem:
+    return Problem(
+        is_error=True,
+        row=entry + 1,
+        entry=entry,
+        column="description",
+        value=shorten(term.name),
+        rule="has no description",
+        cure='add one, which may be empty: description: ""',
+    )
 
 
 def _level(terms: Sequence[Term], above: Path, parents: set[Path]) -> dict[str, Any]:
     """Return the nodes and terms directly below a path, without empty lists."""
     here = [term for term in terms if term.parent == above]
-    described = {term.path: term.definition for term in here if term.definition}
+    described = {term.path: term.definition for term in here}
     nodes = [
         {
             "name": path[-1],
-            **({"description": described[path]} if path in described else {}),
+            "description": described.get(path, ""),
             **_level(terms, path, parents),
         }
         for path in sorted(parents)
@@ -163,7 +195,8 @@ def _content(term: Term) -> dict[str, Any]:
         ],
         "custom_properties": {**term.attributes, _STATUS: term.status.value},
     }
-    return {key: value for key, value in content.items() if value or key == "name"}
+    required = {"name", "description"}
+    return {key: value for key, value in content.items() if value or key in required}
 
 
 def _parse(content: bytes) -> _File:

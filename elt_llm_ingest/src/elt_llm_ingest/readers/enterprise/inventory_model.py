@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from elt_llm_core.enterprise.model import (
+    FLOW,
     INVENTORY_FORMAT,
     ORGANISATION,
     EnterpriseModel,
@@ -351,7 +352,7 @@ class _InventoryModelBuilder:
                 relation = f"{key} {side}" + (f" {number}" if number > 1 else "")
                 if len(ids) == 1:
                     pair = (ids[0], key) if side == "from" else (key, ids[0])
-                    self._relate(relation, *pair, row, ("", "Flow"))
+                    self._relate(relation, *pair, row, ("", FLOW))
                     continue
                 self._skip(relation, row.get("name"), _why_not_one(ids, name), row)
                 if not ids:
@@ -360,7 +361,7 @@ class _InventoryModelBuilder:
                         RelationEnd(element_id=key, name=row.get("name")),
                     )
                     ends = ends if side == "from" else ends[::-1]
-                    flow = self._relation(relation, *ends, row, ("", "Flow"))
+                    flow = self._relation(relation, *ends, row, ("", FLOW))
                     self._leave_open(flow, _APPLICATIONS[0])
 
     def _end_columns(self, row: InventoryRow) -> tuple[str, ...]:
