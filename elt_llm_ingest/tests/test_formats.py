@@ -79,6 +79,31 @@ def test_markdown(reading):
     assert [c.header for c in row.cells] == ["Item", "Fee"]
 
 
+STATED = """\
+<html><head><title>Glazes | Kiln Society</title>
+<meta name="citation_title" content="Glazes of the north">
+<meta name="citation_author" content="Roe, Ann"><meta name="citation_author" content="Li, Bo">
+<meta property="article:author" content="https://example.org/roe">
+<meta name="DC.date" content="2019"><meta name="citation_date" content="2019/4/3">
+<meta name="viewport" content="width=device-width">
+</head><body><p>A glaze is a coat of glass.</p>
+<meta itemprop="author" content="Nobody"></body></html>
+"""
+
+
+def test_html_metadata(reading):
+    (document,) = reading.parse(Path("a.html"), STATED.encode())
+    assert document.title == "Glazes | Kiln Society"
+    assert document.attributes == {
+        "stated_title": "Glazes of the north",
+        "authors": "Roe, Ann; Li, Bo",
+        "date": "2019-04-03",
+    }
+    plain = "<title>Glazes</title><meta name=date content='last May'><p>Glass.</p>"
+    (document,) = reading.parse(Path("a.html"), plain.encode())
+    assert document.attributes == {"stated_title": "Glazes"}
+
+
 def test_html(reading):
     page = (
         "<html><head><title>Guide</title><style>p{}</style></head><body><nav>menu</nav>"

@@ -17,7 +17,7 @@ def test_a_date_authors_and_identifiers_are_kept():
         "author:\n  - Jo Doe\n  - {name: Al Roe, orcid: 0000}\ndoi: 10.1000/1\n"
     ) == (
         "Tides",
-        {"date": "2021-03-05", "journal": "Sea", "doi": "10.1000/1",
+        {"stated_title": "Tides", "date": "2021-03-05", "journal": "Sea", "doi": "10.1000/1",
          "authors": "Jo Doe; Al Roe"},
     )  # fmt: skip
 
@@ -31,7 +31,7 @@ def test_a_date_authors_and_identifiers_are_kept():
     ],
 )
 def test_what_is_no_plain_yaml_gives_only_its_title(front):
-    assert read(front) == ("Tides: high", {})
+    assert read(front) == ("Tides: high", {"stated_title": "Tides: high"})
 
 
 def test_a_text_without_front_matter_is_its_body():

@@ -95,6 +95,7 @@ def test_an_article_tells_its_journal_day_authors_and_ids(root, reading):
         "doi": "10.1/x",
         "journal": "Colds",
         "pmid": "7",
+        "stated_title": "On colds",
     }
 
 

@@ -250,7 +250,7 @@ def test_bibtex_has_one_entry_a_document() -> None:
             "x",
             cite(A, "q", "Kites.xml", **known),
             cite(B, "q", "Kites.xml", **known),
-            cite(C, "q", "other.pdf"),
+            cite(C, "q", "other.html", stated_title="Other kites"),
         )
     )
     assert export_bibtex(held) == (
@@ -263,8 +263,8 @@ def test_bibtex_has_one_entry_a_document() -> None:
         "  note = {cited as [1], [2], page 3},\n"
         "}\n"
         "\n"
-        "@misc{other-pdf-3,\n"
-        "  title = {other.pdf},\n"
+        "@misc{other-html-3,\n"
+        "  title = {Other kites},\n"
         "  note = {cited as [3], page 3},\n"
         "}\n"
     )

@@ -67,6 +67,8 @@ _LISTS = (
 INDEX_GAP = "\n\n"
 _SELDOM = frozenset({"rule", *KEYS[KEYS.index("rules") :]})
 ALWAYS = frozenset(KEYS) - _SELDOM  # written by `write` on every node
+STATED_TITLE = "stated_title"
+"""The attribute with the title that a document states about itself."""
 # Keys of a chunk's place; only `date` may also come from a document.
 RESERVED = frozenset({*KEYS, "rule"}) - {"date"}
 # Keys that loaders and chunkers write for LlamaIndex.

@@ -69,7 +69,9 @@ def write_glossary(
         wanted = {
             term.path
             for term in glossary.terms
-            if not (_is_below(term.path, refused) if has_parents else term.path in refused)
+            if not (
+                _is_below(term.path, refused) if has_parents else term.path in refused
+            )
         }
         glossary = restrict(glossary, wanted)
     losses = _losses(chosen, glossary, read_glossary(chosen, content))

@@ -6,6 +6,7 @@ from typing import Any
 
 from elt_llm_core.config.loader import parse_yaml
 from elt_llm_core.errors import ConfigError
+from elt_llm_core.provenance import STATED_TITLE
 
 _FRONT = re.compile(r"\A---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _TITLE = re.compile(r"^title:\s*[\"']?(.+?)[\"']?\s*$", re.MULTILINE)
@@ -23,15 +24,17 @@ def split_front_matter(source: str) -> tuple[str, str, dict[str, str]]:
         source: The text of the file.
 
     Returns:
-        The body; the title, empty if none is given; and `journal`, `date`, `doi`,
-        `version` and `authors` as far as they are given, authors joined by `; ` and the
-        date in ISO 8601. Front matter that is not valid YAML has at most a title.
+        The body; the title, empty if none is given; and `stated_title`, `journal`,
+        `date`, `doi`, `version` and `authors` as far as they are given, authors joined
+        by `; ` and the date in ISO 8601. Front matter that is not valid YAML has at
+        most a title.
     """
     front = _FRONT.match(source)
     if front is None:
         return source, "", {}
-    title = _TITLE.search(front[1])
-    return source[front.end() :], title[1] if title else "", _attributes_of(front[1])
+    title = match[1] if (match := _TITLE.search(front[1])) else ""
+    stated = {STATED_TITLE: _plain(title)} if title else {}
+    return source[front.end() :], title, {**stated, **_attributes_of(front[1])}
 
 
 def _attributes_of(text: str) -> dict[str, str]:

@@ -120,7 +120,7 @@ def _reference(state: StateBlock, first: int, last: int, silent: bool) -> bool:
     return bool(_TARGET.match(line)) and reference(state, first, last, silent)
 
 
-PARSER = f"markdown-it-py {version('markdown-it-py')}, layer 3"
+PARSER = f"markdown-it-py {version('markdown-it-py')}, layer 4"
 COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 MAX_CAPTION = 200  # characters; a longer paragraph above a table is text
 

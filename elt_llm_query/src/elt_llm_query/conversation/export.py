@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 
 from elt_llm_core.conversation import MARK, Conversation, Speaker
 from elt_llm_core.errors import UsageError, suggest
+from elt_llm_core.provenance import STATED_TITLE
 from elt_llm_query.conversation.source_numbers import (
     NumberedSource,
     number_sources,
@@ -132,7 +133,7 @@ def _entry(sources: Sequence[NumberedSource]) -> str:
     at = f", page {', '.join(map(str, pages))}" if pages else ""
     year = _YEAR.search(known.get("date", ""))
     fields = {
-        "title": known.get("title", first.document),
+        "title": known.get("title") or known.get(STATED_TITLE) or first.document,
         "author": " and ".join(
             filter(None, re.split(r";\s*", known.get("authors", "")))
         ),

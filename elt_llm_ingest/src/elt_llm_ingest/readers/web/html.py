@@ -35,6 +35,7 @@ from elt_llm_ingest.readers.text_builder import (
     title_of,
     with_sections,
 )
+from elt_llm_ingest.readers.web.page_metadata import PageMetadata
 from elt_llm_ingest.readers.web.visibility import Visibility, sheet_of
 
 SILENT = frozenset(
@@ -96,6 +97,7 @@ class HtmlReader(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.builder = builder
         self.title = ""
+        self.metadata = PageMetadata()
         self._key = key
         self._fields = fields
         self._text: list[str] = []
@@ -140,6 +142,8 @@ class HtmlReader(HTMLParser):
         if tag in SILENT:
             self._silent = tag
             return
+        if tag == "meta" and not self.builder.blocks:  # the text has none of its own
+            self.metadata.add(attributes)
         if tag in BLOCKS:
             self.flush()
         if not self._view.enter(tag, attributes, block=tag in BLOCKS):
@@ -363,7 +367,7 @@ def _collapse_space(text: str) -> str:
     return "\n".join(one_line(line) for line in text.split(BREAK)).strip()
 
 
-PARSER = "html 7"
+PARSER = "html 8"
 
 
 def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # noqa: ARG001
@@ -386,5 +390,6 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
             blocks=blocks,
             parser=PARSER,
             warnings=(*warnings, *reader.warnings()),
+            attributes=reader.metadata.attributes(reader.title),
         )
     ]

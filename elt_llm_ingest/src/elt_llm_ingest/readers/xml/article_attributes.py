@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from datetime import date
 from typing import Any
 
+from elt_llm_core.provenance import STATED_TITLE
 from elt_llm_ingest.readers.text_builder import one_line
 from elt_llm_ingest.readers.xml import safe
 
@@ -21,7 +22,7 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun",
 
 
 def attributes_of(article: Any, text_of: TextOf) -> dict[str, str]:
-    """Return `journal`, `date`, `authors` and each identifier by its own kind.
+    """Return title, `journal`, `date`, `authors` and identifiers by their own kinds.
 
     Args:
         article: The root element of the article.
@@ -45,7 +46,9 @@ def attributes_of(article: Any, text_of: TextOf) -> dict[str, str]:
         element.get("pub-id-type", "id"): plain(element)
         for element in safe.child_elements(meta, "article-id")
     }
+    heading = safe.first(meta, "title-group", "article-title")
     attributes |= {
+        STATED_TITLE: plain(heading) if heading is not None else "",
         "journal": next((plain(title) for title in titles if title is not None), ""),
         "authors": "; ".join(names[:MOST_AUTHORS]),
         "date": _publication_day(meta, plain),

@@ -29,7 +29,7 @@ from elt_llm_ingest.readers.text_builder import (
 from elt_llm_ingest.readers.xml import safe
 from elt_llm_ingest.readers.xml.article_attributes import attributes_of
 
-PARSER = "jats 3"
+PARSER = "jats 4"
 SECTIONS = ("abstract", "ack", "app", "glossary", "notes", "sec", "trans-abstract")
 NAMES = {
     "abstract": "Abstract",
