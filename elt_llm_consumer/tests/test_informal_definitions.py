@@ -156,6 +156,8 @@ def test_other_sentences_about_a_group_list_no_members(heading, text):
         ("4 Money", "Charter Deeds refer to a voyage. Charter Deeds are kept."),
         ("4 Money", "Mooring slips refer to a boat and one berth."),
         ("4 Money", "Each mooring slip refers to one berth."),
+        ("4 Money", "A Mooring Permit refers to a berth of the harbour."),
+        ("4 Money", "A fuel invoice refers to one boat."),
         (
             "4 Mooring slips",
             "Every mooring slip refers to a berth, and names the boat.",
@@ -175,6 +177,8 @@ def test_a_record_that_refers_to_another_thing_is_not_defined(heading, text):
         ("Harbour rules refer to a set of duties.", "Harbour rules"),
         ("HAP refers to the admission process.", "HAP"),
         ("A relief skipper refers to a mate or a pilot.", "relief skipper"),
+        ("A delegate refers to a member of the board.", "delegate"),
+        ("A mooring permit refers to a paper that names a berth.", "mooring permit"),
     ],
 )
 def test_refers_to_defines_its_subject(text, term):

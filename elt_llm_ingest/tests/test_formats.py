@@ -82,7 +82,8 @@ def test_markdown(reading):
 STATED = """\
 <html><head><title>Glazes | Kiln Society</title>
 <meta name="citation_title" content="Glazes of the north">
-<meta name="citation_author" content="Roe, Ann"><meta name="citation_author" content="Li, Bo">
+<meta name="citation_author" content="Roe, Ann">
+<meta name="citation_author" content="Li, Bo">
 <meta property="article:author" content="https://example.org/roe">
 <meta name="DC.date" content="2019"><meta name="citation_date" content="2019/4/3">
 <meta name="viewport" content="width=device-width">

@@ -17,7 +17,8 @@ def test_a_date_authors_and_identifiers_are_kept():
         "author:\n  - Jo Doe\n  - {name: Al Roe, orcid: 0000}\ndoi: 10.1000/1\n"
     ) == (
         "Tides",
-        {"stated_title": "Tides", "date": "2021-03-05", "journal": "Sea", "doi": "10.1000/1",
+        {"stated_title": "Tides",
+         "date": "2021-03-05", "journal": "Sea", "doi": "10.1000/1",
          "authors": "Jo Doe; Al Roe"},
     )  # fmt: skip
 

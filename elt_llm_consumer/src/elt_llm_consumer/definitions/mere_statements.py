@@ -47,6 +47,23 @@ _MENTIONS = re.compile(
     rf"(?=.*\b(?:an?|one)\s){_BARE}(?:,\s*{_BARE})*(?:,?\s+(?:and|or)\s+{_BARE})?\W*",
     re.IGNORECASE | re.DOTALL,
 )
+# Papers and entries that point at things. In 107 written documents no sentence about
+# one of them says "refers to" to define it; "A delegate refers to a member of the
+# board" has the same form and defines.
+_RECORDS = frozenset(
+    """
+    agreement application approval bill booking certificate charge claim contract deed
+    entry form invoice licence license line note notice order permit policy receipt
+    record report request reservation sheet slip statement ticket transaction voucher
+    warrant
+    """.split()
+)
+_POINTS = re.compile(
+    rf"(?:an?|one)\s+{_PLAIN_WORD}(?:\s+{_PLAIN_WORD}){{0,2}}?"
+    rf"(?:\s+(?:of|in|on|at|from)\s+(?:the|this|that|its|our|an?|one)\s+{_PLAIN_WORD}"
+    rf"(?:\s+{_PLAIN_WORD}){{0,2}})?\W*",
+    re.IGNORECASE,
+)
 _REFERS = re.compile(
     rf"(?:(?P<each>(?:each|every)\s+)|{patterns.DETERMINER})?"
     rf"(?P<subject>{patterns.WORD}(?:\s+{patterns.WORD}){{0,5}}?)\s+"
@@ -97,7 +114,8 @@ def tells_what_is_done(candidate: DefinitionProposal) -> bool:
 def mentions_another(candidate: DefinitionProposal) -> bool:
     """Return whether its subject only points at other things by "refer to".
 
-    Such as "Each slip refers to a berth" and "Deeds refer to a voyage or a season".
+    Such as "Each slip refers to a berth" and "Deeds refer to a voyage or a season"; "A
+    mooring permit refers to a berth of the harbour", because a permit points.
 
     Args:
         candidate: A candidate of any form.
@@ -110,8 +128,12 @@ def mentions_another(candidate: DefinitionProposal) -> bool:
         return False
     if refers["each"] is not None:
         return True
-    is_plural = refers["verb"].lower() == "refer"
-    return is_plural and _MENTIONS.fullmatch(place.text, refers.end()) is not None
+    if refers["verb"].lower() == "refer":
+        return _MENTIONS.fullmatch(place.text, refers.end()) is not None
+    points = _POINTS.fullmatch(place.text, refers.end())
+    return points is not None and not _RECORDS.isdisjoint(
+        fold(candidate.definition.term).split()[-1:]
+    )
 
 
 def _is_whole_sentence(candidate: DefinitionProposal) -> bool:

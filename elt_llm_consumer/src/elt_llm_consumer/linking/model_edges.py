@@ -1,6 +1,7 @@
 """The relationships between the entities of a model, as their files state them."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 from elt_llm_consumer.definitions.terms import clean
@@ -143,21 +144,19 @@ def _edges_through_interfaces(
         if model.format == INVENTORY_FORMAT and "interface" in one.type.casefold()
     }
     flows_in: dict[tuple[str, str], list[Entity]] = {}
-    flows_out: dict[tuple[str, str], list[_Ended]] = {}
-    for one in ended:
-        relation, source, target = one
-        if relation.type != FLOW:
-            continue
+    flows_out: dict[tuple[str, str], list[tuple[ModelRelation, Entity]]] = {}
+    flows = [one for one in ended if one[0].type == FLOW]
+    for relation, source, target in flows:
         file = relation.location.file
         if source is not None and target is None:
             flows_in.setdefault((file, relation.target.element_id), []).append(source)
         elif source is None and target is not None:
-            flows_out.setdefault((file, relation.source.element_id), []).append(one)
+            out = flows_out.setdefault((file, relation.source.element_id), [])
+            out.append((relation, target))
     for key in sorted(interfaces & flows_in.keys() & flows_out.keys()):
-        for relation, _, target in flows_out[key]:
-            for source in flows_in[key]:
-                if target is not None and source is not target:
-                    yield _listed_edge(relation, source, target)
+        for (relation, target), source in product(flows_out[key], flows_in[key]):
+            if source is not target:
+                yield _listed_edge(relation, source, target)
 
 
 def _listed_edge(one: ModelRelation, source: Entity, target: Entity) -> Edge:

@@ -1,4 +1,4 @@
-"""One spelling for each subtype of a domain: "Rare breeds" and "RARE BREEDS" are one."""
+"""One spelling for each subtype of a domain: "Rare" and "RARE" are one."""
 
 from collections.abc import Iterable
 

@@ -142,17 +142,19 @@ class HtmlReader(HTMLParser):
         if tag in SILENT:
             self._silent = tag
             return
-        if tag == "meta" and not self.builder.blocks:  # the text has none of its own
-            self.metadata.add(attributes)
         if tag in BLOCKS:
             self.flush()
-        if not self._view.enter(tag, attributes, block=tag in BLOCKS):
-            return
-        self._raise(tag, attributes)
+        if self._view.enter(tag, attributes, block=tag in BLOCKS):
+            self._raise(tag, attributes)
+            self._enter(tag, attributes)
+
+    def _enter(self, tag: str, attributes: Mapping[str, str]) -> None:
         if tag == "br":
             self._text.append(BREAK)
         elif tag == "img":
             self._pictures.append(one_line(attributes.get("alt", "")))
+        elif tag == "meta" and not self.builder.blocks:  # of the page, not of its text
+            self.metadata.add(attributes)
         elif tag in BLOCKS:
             self._start(tag, attributes)
 
