@@ -185,6 +185,38 @@ def test_a_forced_entity_whose_term_fits_two_says_so(store, models):
     assert (row["source"], row["review_status"]) == ("BOTH", "NEEDS_CLARIFICATION")
 
 
+CHOIR = """\
+# 1 Singing
+1.1 A Section Leader is anyone who beats time for a Voice Part in a rehearsal.
+1.2 Each Concert needs exactly one Music Hire Agreement (MHA). The Music Hire Agreement
+is the contract that lends the choir its scores.
+1.3 A Concert is an evening on which the choir sings before others.
+"""
+
+
+def test_short_forms_and_plain_sentences_serve_the_entities(context, models, add, make):
+    add(context.store, "choir", make(CHOIR, "choir"))
+    names = ("Concert", "MHA", "Section Leader")
+    handbook = Handbook(context.store, ["choir"])
+    cataloguer = Cataloguer(
+        handbook,
+        EntityModel(entities=tuple(Entity(name=one, domain="A") for one in names)),
+        {},
+        SemanticIndex(handbook, models),
+        ConsumerSection(),
+    )
+    leader = cataloguer.record(names.index("Section Leader"))
+    assert leader["handbook_term"] == "Section Leader"
+    assert leader["formal_definition"].startswith("anyone who beats time")
+    (stated,) = cataloguer.relation_table()
+    assert (stated["entity_a"], stated["relationship_type"], stated["entity_b"]) == (
+        "concert",
+        "needs",
+        "mha",
+    )
+    assert stated["cardinality"] == "?-1..1"
+
+
 def test_a_term_that_two_entities_fit_is_shown_for_neither(store, models):
     leases = tuple(Entity(name="Ground Lease", domain=one) for one in "AB")
     handbook = Handbook(store, ["handbook"])

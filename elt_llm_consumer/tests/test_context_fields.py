@@ -92,6 +92,17 @@ def fields(text):
         ("A [Tenant] signs the tenancy agreement.", [A]),
         ("The company makes a contract with the [Tenant].", [A]),
         ("A [Tenant] may keep a pet with the agreement of the owner.", [D]),
+        # A course of many steps, and what was not.
+        ("A [Mould] is drawn, dried, tested and, after a month, stored or broken.", [L]),
+        ("[Casts] are poured, cooled, filed or sanded, and dispatched.", [L]),
+        ("[Casts] are poured, cooled and filed.", [D]),
+        ("A crack that could have become a [Fracture] but did not is a flaw.", []),
+        ("What has dried may become a [Cast].", [L]),
+        ("The [Kiln] is owned by the master of the shop.", [G]),
+        # Data about it.
+        ("The records of [Apprentices] are classified as confidential.", [C]),
+        ("The kilns of [Apprentices] are confidential.", []),
+        ("[Apprentices].", []),
         # No sentence, and no noun of its own.
         ("Records 17.2 Personal data 17.3 [Notice Board] and portal 17.4 Radio", []),
         ("The [Vendor]'s permit must be shown.", []),

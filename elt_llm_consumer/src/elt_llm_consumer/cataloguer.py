@@ -16,7 +16,7 @@ from elt_llm_consumer.context_fields import (
     first_mention,
 )
 from elt_llm_consumer.corpus import Evidence, GlossaryEntry, Handbook
-from elt_llm_consumer.definitions.definition_pipeline import SURE
+from elt_llm_consumer.definitions.definition_pipeline import is_sure
 from elt_llm_consumer.definitions.definition_records import DefinitionSource
 from elt_llm_consumer.definitions.terms import fold, normalise
 from elt_llm_consumer.linking.mentions import MentionIndex
@@ -369,7 +369,7 @@ def _defines(entry: GlossaryEntry, match: Match | None, name: str) -> bool:
     # here too: at .5 the catalogue called undefined what glossary and coverage report
     # showed as defined. A reviewer sees the same sentence in either.
     is_whole = not definition.definition.rstrip().endswith(":")
-    return is_whole and definition.confidence >= SURE
+    return is_whole and is_sure(definition)
 
 
 def _drop_definition_from_context(evidence: Mapping[str, list[Evidence]]) -> None:

@@ -40,21 +40,26 @@ _CHANGED = (
     r"closed(?!\s+(?:for|between|from|on|at)\b)"
 )
 # A step before it, as in "is requested, sent out and approved".
+_DONE = r"(?:\w+ed|made|held|given|paid|sent|taken|set|written|drawn|put|done|built)"
 _STEP = (
-    r"(?:\w+ed|made|held|given|paid|sent|taken|set|written|drawn|put)(?:\s+(?:out|in|up))?"
-    r"(?:,\s+(?:(?:and|or|then)\s+)?|\s+(?:and|or)\s+(?:then\s+)?)"
+    rf"{_DONE}(?:\s+(?:out|in|up))?"
+    r"(?:,\s+(?:(?:and|or|then)\s+)?|\s+(?:and|or)(?:,(?:\s+\w+){1,4},)?\s+(?:then\s+)?)"
 )
+# What goes through many steps has a course, whatever they are called.
+_COURSE = rf"(?:is|are)\s+(?:{_STEP}){{3,9}}{_DONE}"
 # Verbs of a change of state, active or passive.
 _STATE_OF_SUBJECT = (
     r"(?:expires?|lapses?|becomes?\s+(?:an?|\w*(?:valid|void|final|due|active|effective))|"
     r"ceases?|takes?\s+effect|comes?\s+into\s+force|"
-    rf"(?:is|are|be|been|was|were|remains?)\s+(?:{_STEP})*(?:\w+\s+)?(?:{_CHANGED}))\b"
+    rf"(?:is|are|be|been|was|were|remains?)\s+(?:{_STEP})*(?:\w+\s+)?(?:{_CHANGED})|"
+    rf"{_COURSE})\b"
 )
 # Verbs applied to it, and their nouns: "suspend an", "the expiry of its".
 _STATE_OF_OBJECT = (
     r"(?:(?:renew|suspend|terminate|withdraw|cancel|revoke|reinstate|archive|"
     r"dissolve|expel)s?|(?:expiry|expiration|renewal|suspension|termination|"
-    r"withdrawal|cancellation|revocation|reinstatement|lapse)\s+of|become|"
+    # "Could have become an Incident" tells what was not.
+    r"withdrawal|cancellation|revocation|reinstatement|lapse)\s+of|(?<!\bhave )become|"
     r"suspended|expired|withdrawn|cancel(?:l)?ed|revoked|lapsed)"
 )
 # Statements about data: how it is classified, kept, shown and destroyed.
@@ -89,6 +94,7 @@ CUES = {
         r"(?:is|are)\s+(?:not\s+)?(?:required\s+to|permitted|allowed|prohibited|forbidden|"
         r"entitled|obliged|responsible)",
         r"cannot",
+        r"(?:is|are)\s+owned\s+by",
         r"nobody\s+may",
         r"no\s+(?:\S+\s+){1,4}?(?:may|can|is\s+allowed)",
     ),
@@ -198,6 +204,12 @@ _CLASSIFIED = re.compile(
     rf"(?:{'|'.join(_CLASSES)})\b",
     re.IGNORECASE,
 )
+# "The records of Tenants are confidential" classifies data about the entity.
+_DATA_OF = re.compile(
+    r"(?:[\w-]+\s+){0,4}?(?:data|information|records|details|addresses|files)\s+"
+    r"(?:of|about|on)\s+(?:(?:an?|the|each|every|any|all|our|its|their)\s+)?",
+    re.IGNORECASE,
+)
 _DEFINES = re.compile(
     r"^[\"\u201d\u2019')*_]*\s*(?:\([^)]*\)\s*)?"
     r"(?:(?:means?|shall\s+mean|refers?\s+to)\b|[-\u2013\u2014]\s)",
@@ -292,7 +304,8 @@ class MentionSentence(NamedTuple):
     @property
     def is_whole(self) -> bool:
         """Return False for a heading and a line of a table of contents."""
-        return self.after.rstrip().endswith(_ENDS)
+        says_more = any(map(str.isalpha, self.before + self.after))
+        return says_more and self.after.rstrip().endswith(_ENDS)
 
 
 @lru_cache(maxsize=2**15)  # read for the verdict on an entity, and for its record
@@ -320,7 +333,8 @@ def fields_of(sentence: MentionSentence) -> tuple[str, ...]:
         "business_rules": limited,
         "lifecycle_states": (about and _STATE_BEHIND.search(after))
         or _STATE_BEFORE.search(before),
-        "data_classification": about and _CLASSIFIED.match(after),
+        "data_classification": (about or _DATA_OF.fullmatch(before))
+        and _CLASSIFIED.match(after),
         "regulatory_context": about and CUES["regulatory_context"].search(after),
         "associated_agreements": (
             (about and CUES["associated_agreements"].search(after))

@@ -51,6 +51,7 @@ _END = re.compile(
     rf"|\s+and\s+(?:{_COUNT.replace('?P<', '?P<third_')})\s+(?!per\b)[\w-]+"
     r"(?:\s+[\w-]+)?[\s.;:!]*$"
 )
+_SHORT_FORM = re.compile(r"^\s*\([A-Z][\w&-]{1,9}\)")
 # Words behind the clause that may make an exception of it: "one boat; in winter it may
 # hold three". No count is better than one with an exception.
 _EXCEPTION = re.compile(
@@ -196,6 +197,7 @@ def _read_words(
     words = [" ".join(verb.split()), match["preposition"] or ""]
     # "three heats on one day" counts those of a day, not all of them.
     ends = (left.entity, around.mention), (right.entity, target.mention)
+    behind = _SHORT_FORM.sub("", behind)
     counts = _cardinality(match) if _is_overall(behind, *ends) else ""
     return " ".join(filter(None, words)), counts
 

@@ -76,6 +76,16 @@ class Candidates(NamedTuple):
     scored: Sequence[Scored]
 
 
+def is_sure(definition: Definition) -> bool:
+    """Return whether a definition in an informal shape is one for the glossary.
+
+    Args:
+        definition: A definition from `find_definitions`, possibly with a threshold
+            below `SURE`.
+    """
+    return definition.confidence >= SURE or NOTE_PLAIN in definition.reasons
+
+
 def find_definitions(
     text: str,
     blocks: Sequence[Block],

@@ -9,7 +9,7 @@ or treated at length, not only named.
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cache, cached_property
 from importlib.resources import files
@@ -38,6 +38,7 @@ from elt_llm_consumer.treatment.treatment_features import (
 )
 from elt_llm_consumer.treatment.treatment_reasons import name_reasons
 from elt_llm_core.config.sections import ConsumerSection
+from elt_llm_core.language.acronyms import stands_for
 from elt_llm_core.records import Record
 
 WEIGHTS = "treatment_weights.json"
@@ -86,6 +87,27 @@ class MatchedEntry(NamedTuple):
     match: Match
 
 
+def _with_short_forms(
+    aliases: Mapping[str, Sequence[str]], entries: Iterable[GlossaryEntry]
+) -> dict[str, Sequence[str]]:
+    """Return the aliases with the short forms that the handbook gives its terms.
+
+    One that stands for several terms is a name of none.
+    """
+    pairs = {
+        (entry.term, other)
+        for entry in entries
+        for other in entry.definition.synonyms
+        if stands_for(other, entry.term) or stands_for(entry.term, other)
+    }
+    counts = Counter(fold(name) for pair in pairs for name in pair)
+    names = dict(aliases)
+    for term, other in sorted(pairs):
+        if counts[fold(term)] == counts[fold(other)] == 1:
+            names[term] = (*names.get(term, ()), other)
+    return names
+
+
 def verdict(score: float, config: ConsumerSection) -> str:
     """Return the band of a score."""
     bands = (
@@ -129,8 +151,9 @@ class TreatmentIndex:
         terms = [entry.term for entry in self._handbook.entries]
         names = [entity.name for entity in self._entities]
         passages = self._handbook.passages
+        aliases = _with_short_forms(self._aliases, self._handbook.entries)
         return MentionIndex(
-            passages, [*names, *terms], self._aliases, terms, self._other_senses
+            passages, [*names, *terms], aliases, terms, self._other_senses
         )
 
     def of(self, entity: Entity) -> Treatment:
