@@ -93,7 +93,10 @@ def fields(text):
         ("The company makes a contract with the [Tenant].", [A]),
         ("A [Tenant] may keep a pet with the agreement of the owner.", [D]),
         # A course of many steps, and what was not.
-        ("A [Mould] is drawn, dried, tested and, after a month, stored or broken.", [L]),
+        (
+            "A [Mould] is drawn, dried, tested and, after a month, stored or broken.",
+            [L],
+        ),
         ("[Casts] are poured, cooled, filed or sanded, and dispatched.", [L]),
         ("[Casts] are poured, cooled and filed.", [D]),
         ("A crack that could have become a [Fracture] but did not is a flaw.", []),

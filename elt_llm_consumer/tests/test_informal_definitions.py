@@ -171,6 +171,44 @@ def test_a_record_that_refers_to_another_thing_is_not_defined(heading, text):
 @pytest.mark.parametrize(
     ("text", "term"),
     [
+        ("By a stint we mean two hours at the oars.", "stint"),
+        ("By “tally” this handbook refers to the list of all boats.", "tally"),
+        ("The slack quay, by which we mean the wall, is dry at noon.", "slack quay"),
+        ("A boat that is late twice counts as a laggard.", "laggard"),
+        (
+            "Where it blows hard the boats stay in. We call this a gale hold.",
+            "gale hold",
+        ),
+        (
+            "The rope that holds two boats together is called a spring tie.",
+            "spring tie",
+        ),
+        ("The word “barge” covers every boat without a mast.", "barge"),
+        ("A relief crew consists of two rowers and a boy.", "relief crew"),
+        ("If it blows, no boat sails; this state is called a Wind Hold.", "Wind Hold"),
+    ],
+)
+def test_words_that_only_name_define(text, term):
+    assert term in rows(text, "4 Money", SURELY)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A rower may watch but does not count as a pilot.",
+        "The moss counts as a host of the worm.",
+        "They consist of tar and hair.",
+        "A crew shall consist of no fewer than six rowers.",
+        "The warden is called if a rower is ill.",
+    ],
+)
+def test_words_that_resemble_them_do_not(text):
+    assert not rows(text, "4 Money", SURELY)
+
+
+@pytest.mark.parametrize(
+    ("text", "term"),
+    [
         ("Seaworthiness refers to a boat's ability to stay afloat.", "Seaworthiness"),
         ("Running costs refer to the costs of keeping a boat.", "Running costs"),
         ("Concessions refer to a lower fee that guests pay.", "Concessions"),

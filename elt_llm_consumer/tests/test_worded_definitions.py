@@ -67,7 +67,7 @@ def test_what_is_worded_otherwise_is_no_definition(text):
 
 
 def test_a_wording_is_a_setting(store, add, make):
-    add(store, "rules", make("# Rules\nBy Haulm Day we understand the last Saturday."))
+    add(store, "rules", make("# Rules\nUnder Haulm Day we put the last Saturday."))
 
     def terms(wordings: list[str]) -> list[tuple[str, str]]:
         over = {"consumer": {"definition_patterns": wordings}}
@@ -78,4 +78,4 @@ def test_a_wording_is_a_setting(store, add, make):
         return [(row["term"], row["found_by"]) for row in rows]
 
     assert terms([]) == []
-    assert terms(["By {term} we understand {definition}"]) == [("Haulm Day", FOUND_BY)]
+    assert terms(["Under {term} we put {definition}"]) == [("Haulm Day", FOUND_BY)]

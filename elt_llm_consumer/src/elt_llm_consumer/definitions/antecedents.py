@@ -26,6 +26,7 @@ NOTE_MISSING = "refers to words that it does not have"
 _POINTS_BACK = re.compile(
     r"(?!(?:those|such)\b(?=.*\b(?:who|that|which|as)\b)|it\s+is\b.*\bthat\b)"
     r"(?:this|these|those|such|it|they|the\s+(?:former|latter))\b|"
+    r"(?:we|I|one)\s+calls?\s+(?:this|these|that|it|them|such)\b|"
     r".*\s(?:below|above|over|under|than|of|like|with|for|from|to|in|on|at|by)\s+"
     r"(?:this|that|these|those|it|them)\s*$",
     re.IGNORECASE | re.DOTALL,

@@ -25,6 +25,7 @@ from elt_llm_consumer.definitions.definition_records import (
 from elt_llm_consumer.definitions.definition_scorer import DefinitionScorer, load_scorer
 from elt_llm_consumer.definitions.extract import add_synonyms, without_repeats
 from elt_llm_consumer.definitions.mere_statements import is_statement
+from elt_llm_consumer.definitions.naming_sentences import names_by_formula
 from elt_llm_consumer.definitions.plain_sentences import is_plain_sentence
 from elt_llm_consumer.definitions.proposals import (
     OPENS,
@@ -160,8 +161,17 @@ def _to_row(text: str, one: Scored, scorer: DefinitionScorer) -> Definition:
     return definition.model_copy(update=update)
 
 
+def _is_formula(candidate: DefinitionProposal) -> bool:
+    """Return whether a sentence names its term by words that only name."""
+    place = candidate.sentence
+    if place is None or candidate.way not in {Way.NAMED, Way.APPOSITION}:
+        return False
+    return names_by_formula(place.text, candidate.definition.term)
+
+
 def _list_reasons(one: Scored, scorer: DefinitionScorer) -> tuple[str, ...]:
-    plain = (NOTE_PLAIN,) if is_plain_sentence(one.candidate) else ()
+    is_plain = is_plain_sentence(one.candidate) or _is_formula(one.candidate)
+    plain = (NOTE_PLAIN,) if is_plain else ()
     return (*one.notes, *plain, *scorer.reasons(one.features))
 
 
@@ -299,6 +309,8 @@ def _least(one: Scored, key: str, forms: Mapping[str, str], threshold: float) ->
         least = SPELT
     if least > PLAIN and is_plain_sentence(one.candidate):
         least = PLAIN
+    if _is_formula(one.candidate):
+        least = FORMAL
     return min(threshold, least)
 
 

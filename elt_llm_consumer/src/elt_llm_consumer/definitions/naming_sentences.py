@@ -13,6 +13,7 @@ from elt_llm_consumer.definitions.sentence_places import (
     DefinitionSpans,
     SentencePlace,
 )
+from elt_llm_consumer.definitions.term_forms import clean_term
 
 _SHORTEST = 12  # characters of a meaning: two or three words
 _DEEMED = re.compile(
@@ -43,9 +44,25 @@ _CALLED = re.compile(
     r"(?=[\"\u201d]?\s*(?:[,.;:()]|$|\s(?:if|when|and|or|as|where|for|by|in|which)\b))",
     re.IGNORECASE,
 )
+_WE = r"(?:we|I|one|this\s+\w+)"
 _WE_MEAN = re.compile(
-    rf"\bby\s+[\"\u201c]?(?P<term>{WORD}(?:\s+{WORD}){{0,4}}?)[\"\u201d]?,?\s+(?:we|I|one)\s+"
-    r"means?\s*:?",
+    rf"\bby\s+(?!which\b|that\b|this\b|it\b)(?:an?\s+|the\s+)?[\"\u201c]?"
+    rf"(?P<term>{WORD}(?:\s+{WORD}){{0,4}}?)[\"\u201d]?,?\s+{_WE}\s+"
+    r"(?:means?|understands?|refers?\s+to)\b\s*:?",
+    re.IGNORECASE,
+)
+# "This counts as a loss" says what a loss is; "counts as a host of rust" what this is.
+_COUNTS = re.compile(
+    r"(?<!not )\bcounts?\s+as\s+(?:an?|one)\s+[\"\u201c]?"
+    rf"(?P<term>{WORD}(?:\s+(?!of\b){WORD}){{0,3}}?)[\"\u201d]?"
+    r"(?=\s*[.;]?\s*$|,?\s+(?:only\s+)?(?:if|when|once|unless|from)\b)",
+    re.IGNORECASE,
+)
+# "We call this interval the silent bridge": what is called so stands before it.
+_WE_CALL_THIS = re.compile(
+    rf"\b{_WE}\s+calls?\s+(?:this|these|that|it|them|such)(?:\s+{WORD}){{0,2}}?\s+"
+    rf"(?:an?\s+|the\s+|(?=[\"\u201c]))[\"\u201c]?(?P<term>{WORD}(?:\s+{WORD}){{0,3}}?)"
+    r"(?=[\"\u201d]?\s*(?:[.;,]|$))",
     re.IGNORECASE,
 )
 # "We call a "dial photo" a picture on which …", and "We call a picture on which … a
@@ -79,6 +96,19 @@ _UNFINISHED = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _MOST_OBJECT_WORDS = 3  # "We call such a boat a "hulk" because …"
+# "The rod that turns the drum is called a crank."
+_CALLED_A = re.compile(
+    r"\S.{12,}\s(?:is|are)\s+(?:called|known\s+as|termed)\s+(?:an?\s+|(?=[\"\u201c]))"
+    rf"[\"\u201c]?(?P<term>{WORD}(?:\s+{WORD}){{0,4}}?)[\"\u201d]?\s*[.;]?\s*$",
+    re.IGNORECASE | re.DOTALL,
+)
+# "The term "drum" covers …": of seven such sentences all define.
+_TERM_COVERS = re.compile(
+    r"(?:(?:the\s+)?(?:term|word|expression|phrase|name)\s+)?[\"\u201c]"
+    rf"(?P<term>{WORD}(?:\s+{WORD}){{0,4}}?)[\"\u201d]\s+"
+    r"(?:covers|includes|describes|stands\s+for|applies\s+to|denotes)\s",
+    re.IGNORECASE,
+)
 # What follows the term is searched first: few sentences have it, and a term may begin
 # at every word.
 _GLOSS = re.compile(
@@ -93,7 +123,7 @@ _IN_BRACKETS = re.compile(
 _ARTICLE = re.compile(r"\b(?:an?|the)\s", re.IGNORECASE)
 _CLAUSE = re.compile(
     r"(?:,?\s+(?P<verb>which|whereby|in\s+which|that)\s+(?:is|are|comprises?|consists?"
-    r"|includes?|contains?|means?)\b|,\s+(?P<apposed>defined\s+as|(?=an?\s)))"
+    rf"|includes?|contains?|means?)\b|,\s+(?P<meant>by\s+which\s+{_WE}\s+means?)\b|,\s+(?P<apposed>defined\s+as|(?=an?\s)))"
 )
 _WHICH = re.compile(
     rf"(?P<term>{WORD}(?:\s+{WORD}){{0,4}}?)(?P<brackets>{BRACKETS})?{_CLAUSE.pattern}"
@@ -111,10 +141,10 @@ _LABELLED = re.compile(
     r"(?P<term>[^\s:.;\[\]][^:.;\n\[\]]{0,70}?)\s*:\s+(?=\S)"
     r"|\[(?P<tag>[^\]\n]{2,40})\]\s+(?=[A-Z])"
 )
-# Each match of `_DEEMED`, `_CALLED`, `_WE_CALL`, `_WE_CALL_IT` and `_WE_MEAN` has one.
+# Each match of the patterns of `_deemed_spans` and `_called_spans` has one.
 _NAMING_MARKS = (
-    *("considered", "deemed", "regarded", "treated", "recorded", "counted"),
-    *("call", "termed", "known", "referred", "mean"),
+    *("considered", "deemed", "regarded", "treated", "recorded", "count"),
+    *("call", "termed", "known", "refer", "mean", "understand"),
 )
 _QUOTED = re.compile(
     r"[\"\u201c](?P<term>[A-Za-z][\w'\u2019/-]*(?:\s+[\w'\u2019/-]+){0,3})[\"\u201d]"
@@ -153,12 +183,35 @@ def find_call(sentence: str) -> re.Match[str] | None:
     return match if match["end"] is not None or is_object else None
 
 
+def names_by_formula(sentence: str, term: str) -> bool:
+    """Return whether a sentence names a term in words that serve nothing else.
+
+    "By a leg we mean …", "a leg, by which we mean …", "we call this a leg", "… counts
+    as a leg if …". Of 42 such sentences of written documents one defines nothing.
+
+    Args:
+        sentence: The words of a sentence.
+        term: The term as the sentence has it, without an article.
+    """
+    if re.search(
+        rf"{re.escape(term)}[\"\u201d]?,\s+by\s+which\s+{_WE}\s+means?\b", sentence
+    ):
+        return True
+    matches = [
+        *(m for p in (_WE_MEAN, _COUNTS, _WE_CALL_THIS) for m in p.finditer(sentence)),
+        *filter(None, (_CALLED_A.match(sentence), _TERM_COVERS.match(sentence))),
+    ]
+    return any(clean_term(match["term"]) == term for match in matches)
+
+
 def _called_spans(sentence: str) -> Iterator[DefinitionSpans]:
     for match in _CALLED.finditer(sentence):
         if match.start() >= _SHORTEST:
             yield DefinitionSpans(match.span("term"), (0, match.start()), "called")
     if call := find_call(sentence):
         yield DefinitionSpans(call.span("term"), call.span("thing"), "called")
+    for match in _WE_CALL_THIS.finditer(sentence):
+        yield DefinitionSpans(match.span("term"), (0, len(sentence)), "called")
     for match in _WE_MEAN.finditer(sentence):
         yield DefinitionSpans(
             match.span("term"), (match.start(), len(sentence)), "means"
@@ -167,6 +220,8 @@ def _called_spans(sentence: str) -> Iterator[DefinitionSpans]:
 
 def _deemed_spans(place: SentencePlace) -> Iterator[DefinitionSpans]:
     sentence = place.text
+    for match in _COUNTS.finditer(sentence):
+        yield DefinitionSpans(match.span("term"), place.whole, "deemed")
     for match in _DEEMED.finditer(sentence):
         if " " not in match["term"] and _BARE_ADVERB.search(match.group()):
             continue
@@ -194,6 +249,8 @@ def apposition_spans(place: SentencePlace) -> Iterator[DefinitionSpans]:
         low = start
         if match["verb"] and _IS.search(match.group()):
             low = match.end() + 1
+        elif match["meant"] is not None:
+            low = start
         elif match["apposed"] is not None:
             low = match.end()
         yield DefinitionSpans((start, match.end("term")), (low, len(sentence)), "which")

@@ -41,6 +41,17 @@ _MEASURES = re.compile(
     r"(?:category|class|code|grade|index|level|mark|number|rating|score|status)",
     re.IGNORECASE,
 )
+# "A mixed team consists of three boys and two girls": what the parts of a thing are.
+# A longer subject is no name, and "shall consist" a rule.
+_CONSISTS = re.compile(
+    r"(?:(?:The|An?|Each|Every|Any)\s+)?[\"\u201c]?(?P<term>[^,;:.()]{3,90}?)[\"\u201d]?\s+"
+    r"(?:consists?\s+of|comprises?|(?:is|are)\s+made\s+up\s+of)\s"
+)
+_NO_NAME = re.compile(
+    r"(?:it|they|this|these|that|those|its|their|our|rest|remainder|others?)\b|"
+    r".*\b(?:of|on|in|at|for|with|from|to|by|may|must|shall|should|can|will)\b",
+    re.IGNORECASE,
+)
 # "We call a "ledger" a book that …"; with the name last, or without a clause, the words
 # may tell of a call: "We call the "Help Desk" any day".
 _RELATIVE = re.compile(r"\b(?:who|whom|whose|which|that)\b", re.IGNORECASE)
@@ -81,6 +92,8 @@ def is_plain_sentence(candidate: DefinitionProposal) -> bool:
     term, definition = candidate.definition.term, candidate.definition.definition
     if _describes(candidate.way, term, place.text):
         return True
+    if candidate.way is Way.SUBJECT and _consists(term, place.text):
+        return True
     if candidate.way is Way.SUBJECT and candidate.verb == "equals":
         above = heading_names(place.unit.section.rsplit(" > ", 1)[-1])
         if fold(term) in map(fold, above) and _MEMBERS.fullmatch(definition):
@@ -115,6 +128,14 @@ def _describes(way: Way, term: str, sentence: str) -> bool:
     if match is None or len(words) > _MOST_NAME_WORDS:
         return False
     if _MEASURES.fullmatch(words[-1]) is None:
+        return False
+    return fold(clean_term(match["term"])) == fold(term)
+
+
+def _consists(term: str, sentence: str) -> bool:
+    """Return whether a sentence says what its subject, the term, consists of."""
+    match = _CONSISTS.match(sentence)
+    if match is None or len(term.split()) > _MOST_NAME_WORDS or _NO_NAME.match(term):
         return False
     return fold(clean_term(match["term"])) == fold(term)
 

@@ -279,7 +279,7 @@ def _build(
 
 def _can_be_term(term: str) -> bool:
     words = term.lower().split()
-    if words and _VERBS.fullmatch(words[-1]):
+    if words and _VERBS.fullmatch(words[-1]) and not _is_capitalised(term):
         return False
     if not 1 <= len(words) <= _MOST_WORDS or not any(c.isalpha() for c in term):
         return False
@@ -288,6 +288,12 @@ def _can_be_term(term: str) -> bool:
     if counts_things(term):
         return False
     return not any(word in patterns.NOT_INSIDE for word in words[1:])
+
+
+def _is_capitalised(term: str) -> bool:
+    """Return whether all of several words have capitals: a "Wind Hold" is no verb."""
+    words = term.split()
+    return len(words) > 1 and all(word[0].isupper() for word in words)
 
 
 def _definition(
