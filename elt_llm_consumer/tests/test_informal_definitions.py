@@ -176,8 +176,8 @@ def test_a_record_that_refers_to_another_thing_is_not_defined(heading, text):
         ("The slack quay, by which we mean the wall, is dry at noon.", "slack quay"),
         ("A boat that is late twice counts as a laggard.", "laggard"),
         (
-            "Where it blows hard the boats stay in. We call this a gale hold.",
-            "gale hold",
+            "Where it blows hard the boats stay in. We call this a gale day.",
+            "gale day",
         ),
         (
             "The rope that holds two boats together is called a spring tie.",
