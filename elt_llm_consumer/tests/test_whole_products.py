@@ -100,7 +100,7 @@ def test_where_a_file_cannot_be_written_none_is(name, context, models):
     files[-1].unlink()
     files[-1].mkdir()
     with pytest.raises(StoreWriteError):
-        run(name, context, models, model="" if name != "coverage" else "estate")
+        run(name, context, models, fresh=True)
     assert [file.read_bytes() for file in files[:-1]] == before
 
 

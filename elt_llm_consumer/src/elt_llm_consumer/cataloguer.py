@@ -333,7 +333,7 @@ class Cataloguer:
         evidence["formal_definition"] = (
             self.handbook.quotes(defining[0]) if defining else []
         )
-        _drop_definition_from_context(evidence)
+        _drop_definition(evidence)
         fields = {field: as_text(evidence[field]) for field in FIELDS}
         rows = self._rows(name) if is_meant else RowFields({}, {})
         for field in rows.fields:
@@ -372,17 +372,22 @@ def _defines(entry: GlossaryEntry, match: Match | None, name: str) -> bool:
     return is_whole and is_sure(definition)
 
 
-def _drop_definition_from_context(evidence: Mapping[str, list[Evidence]]) -> None:
-    """Drop sentences from the context that overlap the formal definition."""
+def _drop_definition(evidence: Mapping[str, list[Evidence]]) -> None:
+    """Drop the formal definition from fields that it does not fill.
+
+    It is no further context, and "a Hire Deed is the contract that …" names no other
+    agreement.
+    """
     taken = [(e.document, e.start, e.end) for e in evidence["formal_definition"]]
-    evidence["domain_context"][:] = [
-        e
-        for e in evidence["domain_context"]
-        if not any(
-            e.document == d and e.start < end and e.end > start
-            for d, start, end in taken
-        )
-    ]
+    for field in ("domain_context", "associated_agreements"):
+        evidence[field][:] = [
+            e
+            for e in evidence[field]
+            if not any(
+                e.document == d and e.start < end and e.end > start
+                for d, start, end in taken
+            )
+        ]
 
 
 def _needs_review(match: Match | None, treatment: Treatment) -> str:

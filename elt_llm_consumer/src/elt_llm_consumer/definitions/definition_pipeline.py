@@ -26,7 +26,10 @@ from elt_llm_consumer.definitions.definition_scorer import DefinitionScorer, loa
 from elt_llm_consumer.definitions.extract import add_synonyms, without_repeats
 from elt_llm_consumer.definitions.mere_statements import is_statement
 from elt_llm_consumer.definitions.naming_sentences import names_by_formula
-from elt_llm_consumer.definitions.plain_sentences import is_plain_sentence
+from elt_llm_consumer.definitions.plain_sentences import (
+    is_plain_sentence,
+    names_parts,
+)
 from elt_llm_consumer.definitions.proposals import (
     OPENS,
     DefinitionProposal,
@@ -50,6 +53,9 @@ FORMAL = 0.02
 # its definitions lowers the score of the others, and may still define elsewhere what it
 # capitalises.
 PLAIN = 0.05
+# A sentence of parts, "A team consists of four players": of 12 rows that written
+# documents gain 11 are right; below it stand events, "The Cup consists of nine heats".
+PARTS = 0.2
 NOTE_PLAIN = "plain sentence"
 SPELT = 0.15  # of a short form with its long form
 _FORMAL_WAYS = frozenset({Way.STATED, Way.ACRONYM})
@@ -170,7 +176,8 @@ def _is_formula(candidate: DefinitionProposal) -> bool:
 
 
 def _list_reasons(one: Scored, scorer: DefinitionScorer) -> tuple[str, ...]:
-    is_plain = is_plain_sentence(one.candidate) or _is_formula(one.candidate)
+    says_plainly = (is_plain_sentence, _is_formula, names_parts)
+    is_plain = any(says(one.candidate) for says in says_plainly)
     plain = (NOTE_PLAIN,) if is_plain else ()
     return (*one.notes, *plain, *scorer.reasons(one.features))
 
@@ -309,6 +316,8 @@ def _least(one: Scored, key: str, forms: Mapping[str, str], threshold: float) ->
         least = SPELT
     if least > PLAIN and is_plain_sentence(one.candidate):
         least = PLAIN
+    if least > PARTS and names_parts(one.candidate):
+        least = PARTS
     if _is_formula(one.candidate):
         least = FORMAL
     return min(threshold, least)

@@ -41,8 +41,8 @@ _MEASURES = re.compile(
     r"(?:category|class|code|grade|index|level|mark|number|rating|score|status)",
     re.IGNORECASE,
 )
-# "A mixed team consists of three boys and two girls": what the parts of a thing are.
-# A longer subject is no name, and "shall consist" a rule.
+# "A mixed team consists of three boys and two girls": what the parts of a thing are. A
+# longer subject is no name, and "shall consist" a rule.
 _CONSISTS = re.compile(
     r"(?:(?:The|An?|Each|Every|Any)\s+)?[\"\u201c]?(?P<term>[^,;:.()]{3,90}?)[\"\u201d]?\s+"
     r"(?:consists?\s+of|comprises?|(?:is|are)\s+made\s+up\s+of)\s"
@@ -92,8 +92,6 @@ def is_plain_sentence(candidate: DefinitionProposal) -> bool:
     term, definition = candidate.definition.term, candidate.definition.definition
     if _describes(candidate.way, term, place.text):
         return True
-    if candidate.way is Way.SUBJECT and _consists(term, place.text):
-        return True
     if candidate.way is Way.SUBJECT and candidate.verb == "equals":
         above = heading_names(place.unit.section.rsplit(" > ", 1)[-1])
         if fold(term) in map(fold, above) and _MEMBERS.fullmatch(definition):
@@ -132,9 +130,16 @@ def _describes(way: Way, term: str, sentence: str) -> bool:
     return fold(clean_term(match["term"])) == fold(term)
 
 
-def _consists(term: str, sentence: str) -> bool:
-    """Return whether a sentence says what its subject, the term, consists of."""
-    match = _CONSISTS.match(sentence)
+def names_parts(candidate: DefinitionProposal) -> bool:
+    """Return whether a sentence says what its subject, the term, consists of.
+
+    Args:
+        candidate: A candidate of any form.
+    """
+    place, term = candidate.sentence, candidate.definition.term
+    if candidate.way is not Way.SUBJECT or place is None:
+        return False
+    match = _CONSISTS.match(place.text)
     if match is None or len(term.split()) > _MOST_NAME_WORDS or _NO_NAME.match(term):
         return False
     return fold(clean_term(match["term"])) == fold(term)
