@@ -198,6 +198,7 @@ def test_words_that_only_name_define(text, term):
         "A rower may watch but does not count as a pilot.",
         "The moss counts as a host of the worm.",
         "They consist of tar and hair.",
+        "Short rounds count as one round when rounds are counted.",
         "A crew shall consist of no fewer than six rowers.",
         "The warden is called if a rower is ill.",
     ],
