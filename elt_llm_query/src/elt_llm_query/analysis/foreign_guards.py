@@ -213,6 +213,20 @@ def languages_of(text: str, known: str = "") -> Languages:
     return function_word_languages(text) | frozenset([known] if known else [])
 
 
+def languages_of_sentences(
+    sentences: Iterable[str], source: str, known: str = ""
+) -> Languages:
+    """Return the languages whose guards count in some sentences of a source.
+
+    Args:
+        sentences: Sentences of the source.
+        source: Its text, which decides for a sentence that is too short.
+        known: The language of the source as it was detected; see `languages_of`.
+    """
+    each = (languages_of(one, known) for one in sentences)
+    return frozenset().union(*(one or languages_of(source, known) for one in each))
+
+
 def _read(rows: _Rows, languages: Languages) -> dict[str, str]:
     return {
         word: name

@@ -387,6 +387,11 @@ MEASURED = {
     "old": "age",
     "hot": "temperature",
 }
+# Words directly before what they count.
+ORDINAL_NUMBERS = _set("""
+    first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth
+    last
+    """)
 # Rings of ordinals by place, then those without one.
 ORDINALS = tuple(
     frozenset(ring.split())

@@ -11,8 +11,9 @@ The check needs no list of opposites: a word that the passage lacks is refused, 
 it is an antonym, another name or a new condition.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import zip_longest
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import pairwise, zip_longest
 
 from elt_llm_query.analysis.foreign_guards import Languages, languages_of
 from elt_llm_query.analysis.lexicon import ATTRIBUTES, REPORTING, TIME_UNITS
@@ -54,7 +55,11 @@ _ELSEWHERE = {
 
 
 def compare(
-    claim: str, sentences: Sequence[str], context: str = "", language: str = ""
+    claim: str,
+    sentences: Sequence[str],
+    context: str = "",
+    languages: Languages | None = None,
+    asked: str = "",
 ) -> list[ClaimDifference]:
     """Return the differences between a claim and its passage.
 
@@ -63,12 +68,14 @@ def compare(
         sentences: A few neighbouring sentences of a source.
         context: Title and section of the source: the claim may use their words, but
             they prove no number and no guard.
-        language: Of the source, if it is known and not English.
+        languages: Those whose guards count; by default those of the passage alone.
+        asked: The question, which may state a condition that the claim leaves out.
 
     Returns:
         The differences, those of single words first; empty if the passage supports it.
     """
-    languages = languages_of(" ".join(sentences), language)
+    if languages is None:
+        languages = languages_of(" ".join(sentences))
     tokens = read_claim(claim, languages)
     held = PassageWords(sentences, languages)
     known = read_passage(context, languages).places
@@ -85,8 +92,36 @@ def compare(
         if difference:
             differences.append(difference)
     rival = _find_rival_number(claim, sentences, languages)
-    nearest = _compare_nearest(claim, sentences, known, languages)
-    return [*differences, *([rival] if rival else ()), *nearest]
+    inserted = _find_inserted(claim, sentences, languages)
+    others = [one for one in (rival, inserted) if one]
+    read = partial(WordOrder, claim, known=known, languages=languages, asked=asked)
+    orders = [read(sentence) for sentence in sentences]
+    return [*differences, *others, *_compare_nearest(orders)]
+
+
+def _find_inserted(
+    claim: str, sentences: Sequence[str], languages: Languages
+) -> ClaimDifference | None:
+    """Return a word of a later sentence between two neighbours of an earlier one.
+
+    A word of an earlier sentence may stand for a pronoun, one of a later sentence
+    describes something that the earlier one does not say.
+    """
+    if len(sentences) == 1:
+        return None
+    tokens = read_claim(claim, languages)
+    words = [i for i, token in enumerate(tokens) if token.role is not WordRole.GUARD]
+    covered = [covered_words(claim, one, languages) for one in sentences]
+    for before, at, after in zip(words, words[1:], words[2:], strict=False):
+        if any(token.closes or token.joins for token in tokens[before:after]):
+            continue
+        having = [i for i, places in enumerate(covered) if at in places]
+        around = [i for i, places in enumerate(covered) if {before, after} <= places]
+        beside = any({before, after} & covered[i] for i in having)
+        if having and around and having[0] > around[-1] and not beside:
+            reason = f"{tokens[at].written!r} refers to something else"
+            return contradiction(reason, DifferenceKind.TWO_SUBJECTS)
+    return None
 
 
 def _find_rival_number(
@@ -228,26 +263,34 @@ def _neighbours(
     return before, after
 
 
-def _compare_nearest(
-    claim: str,
-    sentences: Sequence[str],
-    known: Mapping[str, list[int]],
-    languages: Languages,
-) -> Iterator[ClaimDifference]:
+def _compare_nearest(orders: Sequence[WordOrder]) -> Iterator[ClaimDifference]:
     """Return what is left out, added or swapped compared with the nearest sentences."""
-    covered = [covered_words(claim, one, languages) for one in sentences]
+    covered = [covered_words(one.claim, one.sentence, one.languages) for one in orders]
     most = max(map(len, covered))
     nearest = next(words for words in covered if len(words) == most)
-    for sentence, words in zip(sentences, covered, strict=True):
-        order = WordOrder(claim, sentence, known, languages)
+    for order, words in zip(orders, covered, strict=True):
         whole = len(words) == most
         if whole or words - nearest:
-            yield from _find_left_out(order, None if whole else words - nearest)
+            only = None if whole else _with_neighbours(order, words, words - nearest)
+            yield from _find_left_out(order, only)
         swap = order.find_swap() if len(words) >= RIVAL * most else None
         if swap:
             yield swap
         if whole:
             yield from order.find_others()
+
+
+def _with_neighbours(
+    order: WordOrder, words: frozenset[int], own: frozenset[int]
+) -> frozenset[int]:
+    """Return the words that only this sentence has, and those of it beside them.
+
+    "The whole flat" of one sentence, and "may be let" of the one before: a "not" before
+    "let" in the first one counts.
+    """
+    known = [i for i, t in enumerate(order.tokens) if t.role is not WordRole.GUARD]
+    pairs = {(i, j) for i, j in pairwise(known) if i in own or j in own}
+    return own | (words & {i for pair in pairs for i in pair})
 
 
 def _find_left_out(

@@ -36,8 +36,8 @@ _BOUNDS = (
     (r"(\d[\d.,]*(?: ?%| [a-z]+)?) at (?:the )?most\b", r" maximum \1"),
     (r"(\d[\d.,]*(?: ?%| [a-z]+)?) at (?:the )?least\b", r" minimum \1"),
     # Elsewhere "over" and "under" denote a place.
-    (r"\b(?:over|above)(?= \d)", " more "),
-    (r"\b(?:under|below)(?= \d)", " less "),
+    (rf"\b(?:over|above)(?= {_COUNTED}\b)", " more "),
+    (rf"\b(?:under|below)(?= {_COUNTED}\b)", " less "),
     (rf"\b(?:{phrases(UPPER_PHRASES)})\b", " maximum "),
     (rf"\b(?:{phrases(LOWER_PHRASES)})\b", " minimum "),
     (rf"\b({_COUNTED}(?: {_TIME})?) or {_ABOVE}\b", r" minimum \1"),

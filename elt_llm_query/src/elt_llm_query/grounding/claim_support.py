@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from elt_llm_core.results import Support
-from elt_llm_query.analysis.foreign_guards import languages_of
+from elt_llm_query.analysis.foreign_guards import Languages, languages_of_sentences
 from elt_llm_query.analysis.lexicon import EXEMPT
 from elt_llm_query.analysis.read_sentence import Sentence, sentences
 from elt_llm_query.grounding.agreement import compare
@@ -20,6 +20,7 @@ from elt_llm_query.grounding.claim_words import (
     needed_words,
     split_modal,
 )
+from elt_llm_query.grounding.left_out_conditions import find_left_out
 from elt_llm_query.grounding.quote_match import QuoteMatch
 from elt_llm_query.grounding.sources import Offered
 
@@ -30,30 +31,30 @@ _ITEM = re.compile(r"(?:\(\w{1,4}\)|\w{1,2}[.)]|[-*+\u2022\u2013])\s")
 _SAME_MATTER = 0.6  # share of common words from which a difference is a contradiction
 
 
-def supporting(claim: str, where: Offered) -> QuoteMatch:
+def supporting(claim: str, where: Offered, asked: str = "") -> QuoteMatch:
     """Find the passage of one to three sentences that states the claim.
 
     Args:
         claim: One statement, without labels.
         where: The source that it cites.
+        asked: The question, which may state a condition that the claim leaves out.
 
     Returns:
         `SUPPORTED` with the span of the passage, otherwise `CONTRADICTED` or
         `UNSUPPORTED` with the first difference from the nearest passage, and its
         `open_span` if only the wording differs.
     """
-    language = where.language
-    languages = languages_of(where.source.text, language)
-    if not content_words(claim, languages):
+    if not content_words(claim, _languages(_sentences(where), where)):
         return QuoteMatch(Support.UNSUPPORTED, 0.0, reason="it has no content words")
     context = _context(where)
-    needed = needed_words(claim, context, languages)
     nearest: _Nearest | None = None
     for share, covered, passage in _rank(claim, where)[:_COMPARED]:
+        languages = _languages(passage, where)
+        needed = needed_words(claim, context, languages)
         if nearest is not None and not needed <= covered:
             continue  # it lacks a word, and the nearest passage already gave the reason
         texts = [sentence.text for sentence in passage]
-        differences = compare(claim, texts, context, language)
+        differences = compare(claim, texts, context, languages, asked)
         span = passage[0].start, passage[-1].end
         if not differences:
             return QuoteMatch(Support.SUPPORTED, 1.0, *span)
@@ -78,10 +79,38 @@ def _refuse(nearest: "_Nearest") -> QuoteMatch:
 
 def may_support(claim: str, where: Offered) -> bool:
     """Return whether a source contains every word that a claim needs, anywhere."""
-    languages = languages_of(where.source.text, where.language)
-    covered = (covered_words(claim, one.text, languages) for one in _sentences(where))
-    needed = needed_words(claim, _context(where), languages)
+    parts = _sentences(where)
+    covered = (
+        covered_words(claim, one.text, _languages([one], where)) for one in parts
+    )
+    needed = needed_words(claim, _context(where), _languages(parts, where))
     return needed <= frozenset().union(*covered)
+
+
+def left_out_condition(
+    claim: str, span: tuple[int, int], where: Offered, asked: str
+) -> str:
+    """Return the opening word of a condition that a verbatim claim leaves out.
+
+    Args:
+        claim: One statement.
+        span: Its place in the text of the source.
+        where: The source.
+        asked: The question, which may state the condition.
+    """
+    for one in _sentences(where):
+        covers = span[0] <= one.start and one.end - 1 <= span[1]
+        if not covers and one.start < span[1] and span[0] < one.end:
+            languages = _languages([one], where)
+            if opener := find_left_out(claim, one.text, asked, languages):
+                return opener
+    return ""
+
+
+def _languages(passage: Sequence[Sentence], where: Offered) -> Languages:
+    """Return the languages whose guards count in some sentences of a source."""
+    texts = (one.text for one in passage)
+    return languages_of_sentences(texts, where.source.text, where.language)
 
 
 def verdict_on(question: str, where: Offered, *, says_yes: bool) -> QuoteMatch:
@@ -93,7 +122,7 @@ def verdict_on(question: str, where: Offered, *, says_yes: bool) -> QuoteMatch:
     modal, claim = split_modal(question)
     for _, _, passage in _rank(claim, where)[:1] if question else ():
         texts = [sentence.text for sentence in passage]
-        compared = compare(claim, texts, language=where.language)
+        compared = compare(claim, texts, languages=_languages(passage, where))
         differences = [d for d in compared if not d.key or d.key != modal]
         denials = {"not", EXEMPT} if modal == "must" else {"not"}
         denied = bool(differences) and all(d.key in denials for d in differences)
@@ -125,9 +154,10 @@ def _rank(claim: str, where: Offered) -> list[Ranked]:
     only contribute a "not" or a number of another sentence.
     """
     parts = _sentences(where)
-    languages = languages_of(where.source.text, where.language)
-    covered = [covered_words(claim, sentence.text, languages) for sentence in parts]
-    every = max(content_words(claim, languages), 1)
+    covered = [
+        covered_words(claim, one.text, _languages([one], where)) for one in parts
+    ]
+    every = max(content_words(claim, _languages(parts, where)), 1)
     ranked: list[Ranked] = []
     for size in range(1, LONGEST_PASSAGE + 1):
         for i in range(len(parts) - size + 1):
@@ -137,7 +167,7 @@ def _rank(claim: str, where: Offered) -> list[Ranked]:
             if size == 1 or len(words) > most:
                 ranked.append((len(words) / every, words, parts[i : i + size]))
     for one in _list_items(parts):
-        words = covered_words(claim, one.text, languages)
+        words = covered_words(claim, one.text, _languages([one], where))
         ranked.append((len(words) / every, words, (one,)))
     return sorted(ranked, key=lambda one: (-one[0], len(one[2])))
 

@@ -74,6 +74,10 @@ _JOIN = re.compile(
     r"\b(?:and|or|but|nor|such as|including|for example)\b|[;:&/]|\(\w\)"
 )
 _BEFORE_VERB = re.compile(r"[,;:(]\W*$|\b(?:and|or|then|please)\W*$")
+# A semicolon, or a comma and a conjunction, ends what the words before it are about.
+_PART_END = re.compile(r";|,\s*(?:but|while|whereas|although|though)\b")
+_AND_OR = re.compile(r"\W*(and|or)\W*(?:(?:the|an?|its|their|his|her)\b\W*)?")
+_ARTICLE = re.compile(r"\b(?:the|an?|this|that|these|those|its|their|his|her)\W*$")
 _PRONOUN = re.compile(r"\b(?:it|they|them|he|him|she|her|its|their)\b")
 _CONTRAST = re.compile(
     r"[,;]\s*(?:but|whereas|while|although|though)\s+(?:the|an?|all|each|every|any)\b"
@@ -103,7 +107,9 @@ class Token:
     or the like, or a list mark does. `definite` is true after "the" or the like,
     `opens` at the beginning of a clause without a subject before it: "If it leaks,
     close the valve". `refers` is true if a pronoun precedes the next one, `turns` if a
-    "but" with its own subject does, `ends` if a semicolon or ", and" does.
+    "but" with its own subject does, `ends` if a semicolon or ", and" does. `parts` is
+    true if a semicolon or ", but" precedes the next one, `article` if an article does,
+    and `link` is the "and" or "or" that alone separates it from the next one.
     """
 
     written: str
@@ -117,6 +123,9 @@ class Token:
     refers: bool = False
     turns: bool = False
     ends: bool = False
+    parts: bool = False
+    article: bool = False
+    link: str = ""
 
     @property
     def is_year(self) -> bool:
@@ -292,6 +301,9 @@ def _tokens(text: str, names: frozenset[str], languages: Languages) -> Iterator[
             refers=gap.refers,
             turns=gap.turns,
             ends=gap.ends,
+            parts=gap.parts,
+            article=gap.article,
+            link=gap.link,
         )
         before = gap
         # "Never open", "do not open": the verb opens the clause too.
@@ -309,6 +321,9 @@ class _Gap(NamedTuple):
     refers: bool
     turns: bool
     ends: bool
+    parts: bool
+    article: bool
+    link: str
 
 
 @lru_cache(maxsize=4096)  # nearly all are a space or a few stop words
@@ -322,6 +337,9 @@ def _read_gap(gap: str) -> _Gap:
         refers=_PRONOUN.search(gap) is not None,
         turns=_CONTRAST.search(gap) is not None,
         ends=_SENTENCE_END.search(gap) is not None,
+        parts=_PART_END.search(gap) is not None,
+        article=_ARTICLE.search(gap) is not None,
+        link=link[1] if (link := _AND_OR.fullmatch(gap)) else "",
     )
 
 

@@ -14,7 +14,12 @@ from elt_llm_query.analysis.foreign_guards import UNKNOWN, Languages, languages_
 from elt_llm_query.analysis.normalise import normalise
 from elt_llm_query.analysis.quantities import negations, numbers
 from elt_llm_query.analysis.stems import words
-from elt_llm_query.grounding.claim_support import may_support, supporting, verdict_on
+from elt_llm_query.grounding.claim_support import (
+    left_out_condition,
+    may_support,
+    supporting,
+    verdict_on,
+)
 from elt_llm_query.grounding.claim_words import content_words
 from elt_llm_query.grounding.opening_phrases import without_opening
 from elt_llm_query.grounding.quote_match import (
@@ -148,7 +153,7 @@ def check_statement(
         return StatementCheck(statement, tuple(matches))
     if len(words(statement.plain)) < FEWEST_WORDS:
         return StatementCheck(statement, note=TOO_SHORT)
-    return StatementCheck(statement, tuple(_find_unlabelled(parts, sources)))
+    return StatementCheck(statement, tuple(_find_unlabelled(parts, sources, question)))
 
 
 def _resolve_evidence(
@@ -221,10 +226,10 @@ def _leads(statement: DraftStatement, sources: Sequence[Offered]) -> bool:
 
 
 def _find_unlabelled(
-    parts: Sequence[_Part], sources: Sequence[Offered]
+    parts: Sequence[_Part], sources: Sequence[Offered], question: str
 ) -> list[ClaimMatch]:
     for source in sources:
-        matches = [_match(part, source) for part in parts]
+        matches = [_match(part, source, question) for part in parts]
         if all(m.stands for m in matches):
             label = source.source.label
             return [ClaimMatch(label, "", m, source) for m in matches]
@@ -241,13 +246,13 @@ def _resolve(
         match = verdict_on(question, named, says_yes=verdict == "yes")
         match = _as_said(match, named)
         return ClaimMatch(label, part.text, match, named, part.text)
-    match = _match(part, named)
+    match = _match(part, named, question)
     if match.stands:
         return ClaimMatch(label, part.text, match, named, part.text)
     for other in sources:
         elsewhere = QuoteMatch(Support.UNCITED, 0.0)
         if other is not named and (part.quoted or may_support(part.text, other)):
-            elsewhere = _match(part, other)
+            elsewhere = _match(part, other, question)
         if elsewhere.stands:
             reason = f"cited {label}, but found in {other.source.label}"
             wrong = elsewhere._replace(support=Support.MISATTRIBUTED, reason=reason)
@@ -262,20 +267,27 @@ def _as_said(match: QuoteMatch, where: Offered) -> QuoteMatch:
     return match
 
 
-def _match(part: _Part, where: Offered) -> QuoteMatch:
-    return _as_said(_match_said(part, where), where)
+def _match(part: _Part, where: Offered, question: str) -> QuoteMatch:
+    # The words around a quotation may leave out a condition that the quotation states.
+    asked = question if part.text == part.claim else f"{question} {part.claim}"
+    return _as_said(_match_said(part, where, asked), where)
 
 
-def _match_said(part: _Part, where: Offered) -> QuoteMatch:
+def _match_said(part: _Part, where: Offered, asked: str) -> QuoteMatch:
     if odd := odd_token(part.text, shown_text(where)):
         reason = f"{odd!r} is not in the source"
         return QuoteMatch(Support.UNSUPPORTED, 0.0, reason=reason)
     match = _match_words(part, where)
     whole = part.quoted or _begins_clause(match, where.source.text)
-    if (match.stands and whole) or part.quoted or match.support is Support.CONTRADICTED:
+    if match.support is Support.CONTRADICTED or part.quoted:
         return match
+    if match.stands and whole:
+        span = match.start, match.end
+        opener = left_out_condition(part.text, span, where, asked)
+        reason = f"{opener!r} is left out"
+        return QuoteMatch(Support.CONTRADICTED, 0.0, reason=reason) if opener else match
     # "Dogs are welcome" is part of "guide dogs are welcome" but has another meaning.
-    supported = supporting(part.text, where)
+    supported = supporting(part.text, where, asked)
     return match if match.stands and supported.stands else supported
 
 

@@ -5,14 +5,20 @@ on whom, which of two numbers, all or only some.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
-from itertools import pairwise, zip_longest
+from itertools import pairwise, product, zip_longest
 
 from elt_llm_query.analysis.foreign_guards import FOREIGN_MODALS, UNKNOWN, Languages
-from elt_llm_query.analysis.lexicon import IRREGULAR, NUMBER_WORDS, PROVIDED
+from elt_llm_query.analysis.lexicon import (
+    IRREGULAR,
+    NUMBER_WORDS,
+    ORDINAL_NUMBERS,
+    PROVIDED,
+)
 from elt_llm_query.analysis.normalise import normalise
 from elt_llm_query.analysis.stems import refers_back, stem
 from elt_llm_query.analysis.term_match import phrases
@@ -31,6 +37,9 @@ from elt_llm_query.grounding.claim_words import (
     read_passage,
     without_numbering,
 )
+from elt_llm_query.grounding.left_out_conditions import find_left_out
+from elt_llm_query.grounding.mixed_clauses import find_mixed
+from elt_llm_query.grounding.turned_links import find_other_bound, find_other_link
 from elt_llm_query.grounding.turned_ranges import find_turned
 
 LONGEST_SWAP = 6  # content words of a name or a number that replaces another
@@ -41,6 +50,14 @@ LONGEST_RESTRICTION = 3  # content words; more of them are a separate clause
 _LIMITS = frozenset({"except", "unless", PROVIDED})
 _GENERAL = frozenset({"all", "any", "not", "only", "most", "some", "many", "few"})
 _NEARLY = frozenset({"almost", "nearly"})
+_NAMED = frozenset({WordRole.WORD, WordRole.NAME})
+_ORDINALS = frozenset(map(stem, ORDINAL_NUMBERS))
+# "One fifth of the voting members" is not one fifth of the members.
+_SHARE = re.compile(
+    r"(?:\b(?:half|halves|thirds?|quarters?|fifths?|sixths?|eighths?|tenths?|majority"
+    r"|percent|per cent)|%) of (?:all |the |its |their )*([^\W\d_]+)",
+    re.IGNORECASE,
+)
 _NAMING = frozenset({"called", "named", "known"})  # "is called" means no more than "is"
 _DONE = r"\b(?:be|been|being|is|are|was|were)\s+(?:not\s+)?(?!to\b|not\b)%s(\w+)\b"
 # Participles of regular verbs, and of verbs that never change.
@@ -81,12 +98,14 @@ class WordOrder:
         sentence: The sentence of a passage that is compared.
         known: Words of the title and section, which a claim may add.
         languages: Those whose guards count.
+        asked: The question, which may state a condition that the claim leaves out.
     """
 
     claim: str
     sentence: str
     known: Mapping[str, list[int]]
     languages: Languages = UNKNOWN
+    asked: str = ""
 
     @cached_property
     def tokens(self) -> Sequence[Token]:
@@ -121,7 +140,7 @@ class WordOrder:
                 tokens[i]
                 for i in range(first, last)
                 if ours[i] not in theirs[low:high]
-                and tokens[i].key not in self.known
+                and not (tokens[i].key in self.known and _may_be_named(tokens[i]))
                 and not any(are_alike(tokens[i].key, key) for key in gone)
             ]
             if gone and new:
@@ -151,8 +170,17 @@ class WordOrder:
             or self._find_turned_range()
             or self._find_other_order()
         )
-        limits = (self._find_part(), self._find_restriction())
-        others = (*limits, self._find_limit(), self._find_mixture(), turned)
+        turned = turned or self._find_link()
+        limits = (
+            self._find_part(),
+            self._find_restriction(),
+            self._find_ordinal(),
+            self._find_other_member(),
+            self._find_limit(),
+            self._find_condition(),
+            self._find_denial(),
+        )
+        others = (*limits, self._find_mixture(), turned)
         for one in (added, *others, self._find_other_subject()):
             if one:
                 yield one
@@ -272,12 +300,14 @@ class WordOrder:
         places have no third word between them. If the verb is passive in only one of
         the two texts, both sides must change.
         """
-        if _stems(_PASSIVE, self.claim) != _stems(_PASSIVE, self.sentence):
+        turned = _stems(_PASSIVE, self.claim) ^ _stems(_PASSIVE, self.sentence)
+        if turned & set(self._ours):
             return None
         place = {
-            i: self.occurrences[i][0]
+            i: places[0]
             for i in self._words
-            if len(self.occurrences[i]) == 1
+            for places in [self._described_places(i)]
+            if len(places) == 1
         }
         for middle, here in place.items():
             if self.tokens[middle].written == "also":
@@ -288,24 +318,49 @@ class WordOrder:
                 return _changed_places(self.tokens[left[-1]], self.tokens[right[0]])
         return None
 
+    def _described_places(self, at: int) -> Sequence[int]:
+        """Return the places of a word, those with the same modifier if some have it.
+
+        "The vice-president" and "the president" of one sentence are two persons.
+        """
+        places = self.occurrences[at]
+        if self.tokens[at].role not in _NAMED:
+            return places
+        here = self.passage_words.tokens
+        mine = _described_by(self.tokens, at)
+        same = [place for place in places if _described_by(here, place) == mine]
+        return same or places
+
     def _find_exchanged_numbers(self) -> ClaimDifference | None:
-        """Return two numbers in each other's place, with the same words between them.
+        """Return two numbers in each other's place, or one in the place of another.
 
         Numbers with nothing but other numbers between them are a list.
         """
         here, tokens = self.passage_words.tokens, self.tokens
         put: dict[tuple[str, str], int] = {}
         for kind, low, high, first, last in self._edits:
-            if kind != "replace" or high - low != 1 or last - first != 1:
+            if kind != "replace":
                 continue
-            theirs, ours = here[low], tokens[first]
-            if theirs.role is not WordRole.NUMBER or ours.role is not WordRole.NUMBER:
+            theirs, ours = _numbers(here[low:high]), _numbers(tokens[first:last])
+            if len(theirs) != 1 or len(ours) != 1:
                 continue
-            start = put.get((ours.key, theirs.key), first)
-            if any(t.role is WordRole.WORD for t in tokens[start:first]):
-                return _changed_places(theirs, ours)
-            put[theirs.key, ours.key] = first
-        return None
+            old, new = theirs[0], ours[0]
+            start = put.get((new.key, old.key), first)
+            if any(t.role in _NAMED for t in tokens[start:first]):
+                return _changed_places(old, new)
+            put[old.key, new.key] = first
+        return self._find_repeated_number()
+
+    def _find_repeated_number(self) -> ClaimDifference | None:
+        """Return a number that the claim has twice, the second time for another one."""
+        theirs, ours = _numbers(self.passage_words.tokens), _numbers(self.tokens)
+        counted = Counter(token.key for token in theirs)
+        if len(theirs) != len(ours) or any(t.key not in counted for t in ours):
+            return None
+        left_out = counted - Counter(token.key for token in ours)
+        gone = next((token for token in theirs if token.key in left_out), None)
+        reason = f"the passage has {gone.written!r} too" if gone else ""
+        return contradiction(reason, DifferenceKind.NAME_REPLACED) if gone else None
 
     def _find_turned_range(self) -> ClaimDifference | None:
         """Return the range whose ends changed places: "from June to May"."""
@@ -339,6 +394,9 @@ class WordOrder:
         A claim that has several clauses may take one from each side.
         """
         here = self.passage_words.tokens
+        args = self.tokens, self.occurrences, self.passage_words, self.known
+        if mixed := find_mixed(*args, self._main_clause):
+            return _of_another(mixed, DifferenceKind.TWO_SUBJECTS)
         turn = next((i + 1 for i, token in enumerate(here) if token.turns), None)
         clauses = any(token.closes or token.joins for token in self.tokens[:-1])
         if turn is None or clauses:
@@ -349,6 +407,14 @@ class WordOrder:
         if before and after:
             return _of_another(self.tokens[after[0]], DifferenceKind.TWO_SUBJECTS)
         return None
+
+    @property
+    def _main_clause(self) -> int:
+        """Return the place of its first word, after a phrase in front of it."""
+        if not _PREPOSED.match(self.sentence):
+            return 0
+        here = self.passage_words.tokens
+        return next((i + 1 for i, token in enumerate(here) if token.closes), 0)
 
     def _find_other_subject(self) -> ClaimDifference | None:
         """Return the subject of a "must" or "may" that is not the claim's subject."""
@@ -405,6 +471,78 @@ class WordOrder:
             if place > last >= 0 and token.key in _LIMITS:
                 reason = f"{token.written!r} is left out"
                 return contradiction(reason, DifferenceKind.LIMIT_LEFT_OUT)
+        return None
+
+    def _find_condition(self) -> ClaimDifference | None:
+        """Return a condition of the sentence that the claim leaves out."""
+        opener = find_left_out(self.claim, self.sentence, self.asked, self.languages)
+        reason = f"{opener!r} is left out"
+        return contradiction(reason, DifferenceKind.LIMIT_LEFT_OUT) if opener else None
+
+    def _find_denial(self) -> ClaimDifference | None:
+        """Return a "not" at the end of a clause if the claim has words of that clause.
+
+        "Heating is included, internet is not": the "not" has no word after it.
+        """
+        here = self.passage_words.tokens
+        if any(token.key == "not" for token in self.tokens):
+            return None
+        for place, token in enumerate(here):
+            final = token.closes or place + 1 == len(here)
+            if token.key != "not" or not final or not place or here[place - 1].closes:
+                continue
+            clause = {place - 1}
+            while (first := min(clause)) and not here[first - 1].closes:
+                clause.add(first - 1)
+            if any(places and clause.issuperset(places) for places in self.occurrences):
+                reason = f"{token.written!r} is left out"
+                return contradiction(reason, DifferenceKind.GUARD_LEFT_OUT, token.key)
+        return None
+
+    def _find_ordinal(self) -> ClaimDifference | None:
+        """Return a word left out between an ordinal or a share and what it counts.
+
+        "The third working day" is not "the third day".
+        """
+        shares = {stem(noun.lower()) for noun in _SHARE.findall(self.claim)}
+        for at, token in enumerate(self.tokens[:-1]):
+            after = self.tokens[at + 1]
+            counted = token.key in _ORDINALS and token.attached
+            if counted and after.role is WordRole.WORD:
+                left_out = self._dropped_between(at, at + 1)
+            elif after.key in shares:
+                left_out = self._modifier(at + 1)
+            else:
+                continue
+            if left_out:
+                reason = f"{left_out!r} is left out"
+                return contradiction(reason, DifferenceKind.RESTRICTION_LEFT_OUT)
+        return None
+
+    def _find_other_member(self) -> ClaimDifference | None:
+        """Return a member left out of an "only": "only the cook and the maid dine"."""
+        only = next((i for i, t in enumerate(self.tokens) if t.key == "only"), None)
+        here, ours = self.passage_words.tokens, self._places_in_claim
+        words = [i for i in self._words if only is not None and i > only]
+        for at, after in pairwise(words):
+            if self.tokens[at].closes or self.tokens[at].joins:
+                return None
+            for start, end in product(self.occurrences[at], self.occurrences[after]):
+                between = range(start + 1, end)
+                if here[start].link and between and ours.isdisjoint(between):
+                    reason = f"{here[start + 1].written!r} is left out"
+                    return contradiction(reason, DifferenceKind.PART_LEFT_OUT)
+        return None
+
+    def _find_link(self) -> ClaimDifference | None:
+        """Return an "and" for an "or", or "by the end" for "from the end"."""
+        tokens, places = self.tokens, self.occurrences
+        if other := find_other_link(tokens, places, self.passage_words):
+            reason = f"the passage has {other[1]!r} for {other[0]!r}"
+            return contradiction(reason, DifferenceKind.GUARD_ELSEWHERE)
+        if time := find_other_bound(self.claim, self.sentence):
+            reason = f"{time!r} is the other end of a time"
+            return contradiction(reason, DifferenceKind.RANGE_TURNED)
         return None
 
     def _find_part(self) -> ClaimDifference | None:
@@ -479,6 +617,22 @@ class WordOrder:
             return False
         implied = token.key in self.known or token.written in _NAMING
         return not implied and place not in self._places_in_claim
+
+
+def _may_be_named(token: Token) -> bool:
+    """Return whether a title's word may replace another: a name, but not "the club"."""
+    return token.role is not WordRole.WORD or not token.definite
+
+
+def _described_by(tokens: Sequence[Token], place: int) -> str:
+    """Return the key of a word directly before another, if it is no number or guard."""
+    before = tokens[place - 1] if place else None
+    described = before is not None and before.attached and before.role in _NAMED
+    return before.key if before is not None and described else ""
+
+
+def _numbers(tokens: Sequence[Token]) -> list[Token]:
+    return [token for token in tokens if token.role is WordRole.NUMBER]
 
 
 def _of_another(token: Token, what: DifferenceKind) -> ClaimDifference:
