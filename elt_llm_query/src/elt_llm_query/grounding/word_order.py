@@ -146,8 +146,9 @@ class WordOrder:
             if gone and new:
                 here = self.passage_words.tokens[low:high]
                 written = next(t.written for t in here if t.key in gone)
-                reason = f"the passage has {written!r} for {new[0].written!r}"
-                exact = new[0].role is not WordRole.WORD
+                other = min(new, key=lambda token: token.key in self.known)
+                reason = f"the passage has {written!r} for {other.written!r}"
+                exact = other.role is not WordRole.WORD
                 what = (
                     DifferenceKind.NAME_REPLACED
                     if exact
