@@ -45,7 +45,8 @@ def test_the_items_of_a_list_are_no_references(before, after):
     assert not is_cut_reference(before, after)
 
 
-def test_a_long_paragraph_is_split_in_windows(monkeypatch):
+@pytest.mark.parametrize("text", ["![" * 30_000, "'" * 60_000, "( a" * 20_000])
+def test_a_long_paragraph_is_split_in_windows(monkeypatch, text):
     # The time that sentencex takes is quadratic in the length of a paragraph.
     split, sizes = sentencex.get_sentence_boundaries, []
 
@@ -54,7 +55,6 @@ def test_a_long_paragraph_is_split_in_windows(monkeypatch):
         return split(language, text)
 
     monkeypatch.setattr(sentencex, "get_sentence_boundaries", record)
-    text = "![" * 30_000
     assert "".join(text[start:end] for start, end in sentence_spans(text)) == text
     assert max(sizes) < LONG_PARAGRAPH
     assert sum(sizes) < 2 * len(text)

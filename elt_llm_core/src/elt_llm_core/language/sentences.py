@@ -101,11 +101,12 @@ def sentence_spans(text: str, language: str = ENGLISH) -> list[tuple[int, int]]:
 def _bounded_spans(text: str, language: str) -> Iterator[tuple[int, int]]:
     """Return the spans of sentencex; a very long paragraph is split window by window.
 
-    A window that is not the last one gives only sentences that end well before its end,
-    and is doubled if it has only one.
+    A window that is not the last one gives only sentences that end well before its end.
+    One without such a sentence is a span of its own, up to its last white space.
     """
     longest = max(map(len, text.split("\n\n")))
-    start, size = 0, len(text) if longest <= LONG_PARAGRAPH else _WINDOW
+    size = len(text) if longest <= LONG_PARAGRAPH else _WINDOW
+    start = 0
     while True:
         window = text[start : start + size]
         boundaries = sentencex.get_sentence_boundaries(language, window)
@@ -117,4 +118,15 @@ def _bounded_spans(text: str, language: str) -> Iterator[tuple[int, int]]:
         # A window does not begin with an empty line, which is a span of its own.
         cut = next((at for at in reversed(begun) if text[slice(*spans[at])].strip()), 0)
         yield from spans[:cut]
-        start, size = (spans[cut][0], _WINDOW) if cut else (start, 2 * size)
+        begin = start
+        start = spans[cut][0] if cut else begin + _last_space(window)
+        if not cut:
+            yield begin, start
+
+
+def _last_space(window: str) -> int:
+    """Return the end of the last white space of a window; its length without one."""
+    end = len(window)
+    while end and not window[end - 1].isspace():
+        end -= 1
+    return end if window[:end].strip() else len(window)

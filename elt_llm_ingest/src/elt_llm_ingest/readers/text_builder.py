@@ -8,6 +8,10 @@ from elt_llm_core.records import replace_fields
 
 SEPARATOR = " > "
 MAX_TITLE = 200  # characters; a longer line is no title
+# Characters of a heading, which every chunk below it repeats: one of 200,000 made 500
+# chunks of the same length. Some documents set whole paragraphs as headings; no
+# paragraph of 130 chapters of handbooks and standards is longer.
+MAX_HEADING = 1_500
 
 
 def one_line(text: str) -> str:
@@ -59,9 +63,14 @@ class TextBuilder:
         return self._length
 
     def end(self, kind: BlockKind, start: int, **fields: Any) -> Block | None:
-        """Close the block begun at `start`. An empty one is dropped."""
+        """Close the block begun at `start`. An empty one is dropped.
+
+        A heading that is too long to be one is a paragraph.
+        """
         if self._length <= start:
             return None
+        if kind is BlockKind.HEADING and self._length - start > MAX_HEADING:
+            kind, fields = BlockKind.PARAGRAPH, {**fields, "level": 0}
         block = Block(kind=kind, start=start, end=self._length, **fields)
         self.blocks.append(block)
         return block
