@@ -57,6 +57,20 @@ def test_absurd_markup_is_read_all_the_same(name, data, words, reading):
     assert len(document.text.split()) >= words
 
 
+@pytest.mark.parametrize("unit", ['"\\n', '","'])
+def test_a_table_of_quotation_marks_is_read_in_time(unit, reading):
+    # Reading it is under the time limit of `reading`.
+    data = (f"a,b\n1,2\n{unit * 15_000}").encode()
+    (document,) = reading.parse(Path("a.csv"), data)
+    assert document.text.startswith("a\tb\n1\t2")
+
+
+def test_an_endless_heading_is_a_paragraph(reading):
+    data = f"# Fees\n\n# {'# ' * 50_000}\n\nThe fee is 3 euros.".encode()
+    (document,) = reading.parse(Path("a.md"), data)
+    assert {block.section for block in document.blocks} == {"Fees"}
+
+
 def test_a_far_cell_without_content_costs_nothing(reading):
     source = zipfile.ZipFile(io.BytesIO(xlsx()))
     parts = {name: source.read(name) for name in source.namelist()}
