@@ -11,6 +11,7 @@ import argparse
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,7 +43,7 @@ def read_claims(path: Path) -> tuple[list[Offered], list[NearClaim]]:
 
 
 def _read_sections(document: str, lines: list[str]) -> Iterator[Offered]:
-    for heading, text in zip(lines, lines[1:], strict=False):
+    for heading, text in pairwise(lines):
         if match := _SECTION.fullmatch(heading):
             source = Source(
                 label=match[1],
