@@ -35,7 +35,7 @@ _PAY = (
 _CURRENCIES = rf"(?:{'|'.join(sorted(CURRENCIES))})s?|per\s?cent|percent|percentage"
 _MONEY_ASKED = re.compile(
     rf"\bhow\s+(?:much|high)\b(?!\s+(?:\w+\s+)?time\b).*\b(?:{_PAY})\b"
-    r"|(?:^|[.,;:?]|\band\b)\W*what\b[^.;?]*\b(?:costs?|pay|paid|charged?|earn)\W*$"
+    r"|(?:^|[.,;:?]|\band\b)\W*what\b[^.;?]*\b(?:costs?|pay|paid|charged?)\W*$"
     rf"|\bwhat(?:\s+(?:is|are|was|were)|['\u2019]s)\s+the\s+(?:[\w-]+\s+){{0,2}}?"
     r"(?:fees?|fares?|prices?|costs?|salary|wages?|rent)\s+(?:of|for|to|per|from)\b"
     r"|^\W*(?:price|cost|fee|fare|salary|rent)\b",

@@ -24,7 +24,7 @@ QUESTION_WORDS = _set("""
     according allow allowed answer apply call called come consider considered count deem
     deemed define defined definition describe described describes description document
     documents explain find happen happens handbook have involve kind know list long many
-    mean meaning means mention mentioned name need needed needs ok okay permit permitted
+    mean meaning means mention mentioned name need needed needs ok permit permitted
     provide provided purpose refer referred refers regard require required requirement
     requirements rule rules say set sort source sources specify specified state stated
     stand stands take takes term text type types use used uses word work

@@ -40,7 +40,8 @@ from elt_llm_query.grounding.claim_words import (
     read_claim,
     read_passage,
 )
-from elt_llm_query.grounding.word_order import WordOrder
+from elt_llm_query.grounding.word_alignment import WordAlignment
+from elt_llm_query.grounding.word_order import find_others, find_swap
 
 YEAR = "year"  # the unit of a number that is written as a year is
 RIVAL = 0.8  # of the nearest sentence's words: such a sentence is a candidate too
@@ -94,7 +95,7 @@ def compare(
     rival = _find_rival_number(claim, sentences, languages)
     inserted = _find_inserted(claim, sentences, languages)
     others = [one for one in (rival, inserted) if one]
-    read = partial(WordOrder, claim, known=known, languages=languages, asked=asked)
+    read = partial(WordAlignment, claim, known=known, languages=languages, asked=asked)
     orders = [read(sentence) for sentence in sentences]
     return [*differences, *others, *_compare_nearest(orders)]
 
@@ -263,7 +264,7 @@ def _neighbours(
     return before, after
 
 
-def _compare_nearest(orders: Sequence[WordOrder]) -> Iterator[ClaimDifference]:
+def _compare_nearest(orders: Sequence[WordAlignment]) -> Iterator[ClaimDifference]:
     """Return what is left out, added or swapped compared with the nearest sentences."""
     covered = [covered_words(one.claim, one.sentence, one.languages) for one in orders]
     most = max(map(len, covered))
@@ -273,15 +274,15 @@ def _compare_nearest(orders: Sequence[WordOrder]) -> Iterator[ClaimDifference]:
         if whole or words - nearest:
             only = None if whole else _with_neighbours(order, words, words - nearest)
             yield from _find_left_out(order, only)
-        swap = order.find_swap() if len(words) >= RIVAL * most else None
+        swap = find_swap(order) if len(words) >= RIVAL * most else None
         if swap:
             yield swap
         if whole:
-            yield from order.find_others()
+            yield from find_others(order)
 
 
 def _with_neighbours(
-    order: WordOrder, words: frozenset[int], own: frozenset[int]
+    order: WordAlignment, words: frozenset[int], own: frozenset[int]
 ) -> frozenset[int]:
     """Return the words that only this sentence has, and those of it beside them.
 
@@ -294,7 +295,7 @@ def _with_neighbours(
 
 
 def _find_left_out(
-    order: WordOrder, only: frozenset[int] | None
+    order: WordAlignment, only: frozenset[int] | None
 ) -> Iterator[ClaimDifference]:
     """Return a guard that the claim leaves out."""
     guard = dropped_guard(order.tokens, order.occurrences, order.passage_words, only)

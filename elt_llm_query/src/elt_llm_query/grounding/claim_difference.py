@@ -71,3 +71,13 @@ class ClaimDifference:
 def contradiction(reason: str, what: DifferenceKind, key: str = "") -> ClaimDifference:
     """Return a difference that makes the claim false."""
     return ClaimDifference(Disagreement.CONTRADICTED, reason, what, key)
+
+
+def of_another(word: str, what: DifferenceKind) -> ClaimDifference:
+    """Return that a word of the claim is said of something else.
+
+    Args:
+        word: The word as written.
+        what: Which kind of difference it is.
+    """
+    return contradiction(f"{word!r} refers to something else", what)
