@@ -58,6 +58,7 @@ from elt_llm_query.synthesizers.extractive.compared_candidates import (
     score_candidates,
 )
 from elt_llm_query.synthesizers.extractive.continuations import with_continuations
+from elt_llm_query.synthesizers.extractive.joined_things import lacks_a_thing
 from elt_llm_query.synthesizers.extractive.lead_ins import (
     LeadIns,
     with_antecedents,
@@ -363,14 +364,29 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
             reason = WHICH_ROW
         if reason:
             return QuotedAnswer(refusal(passages, best, reason))
-        unsure = is_unsure(chosen[0], self.limits)
-        unsure |= is_for_some_only(question, chosen[0].candidate, passages)
-        unsure |= tells_of_another(question, chosen[0].candidate, passages)
-        unsure |= only_mentions(question, chosen[0], whole.claims, passages)
-        unsure |= tells_only_where(question, whole.claims)
+        unsure = self._is_uncertain(question, chosen, whole.claims, passages)
         rivals = find_rivals(question, chosen[0], best, passages)
         answer = to_answer(whole, chosen[0].sure, unsure=unsure)
         return answer._replace(rivals=rivals)
+
+    def _is_uncertain(
+        self,
+        question: QuestionAnalysis,
+        chosen: Sequence[ScoredCandidate],
+        claims: Sequence[Claim],
+        passages: Sequence[Passage],
+    ) -> bool:
+        """Return whether an answer gets the line that it may not answer."""
+        best = chosen[0]
+        sections = [passages[one.candidate.passage].section for one in chosen]
+        return (
+            is_unsure(best, self.limits)
+            or is_for_some_only(question, best.candidate, passages)
+            or tells_of_another(question, best.candidate, passages)
+            or only_mentions(question, best, claims, passages)
+            or tells_only_where(question, claims)
+            or lacks_a_thing(question, claims, sections)
+        )
 
     def quote(
         self,
