@@ -252,3 +252,21 @@ def test_an_entry_without_its_term_defines_its_heading_alone():
         for term in ("Void Property", "VP", "Property")
     }
     assert kept == {"Void Property": True, "VP": True, "Property": False}
+
+
+@pytest.mark.parametrize(
+    ("term", "text", "is_defined"),
+    [
+        ("IAL2", "IAL2: this level asks for stronger evidence.", True),
+        ("E04", "E04 is a fault of the pump.", True),
+        ("X.25", "X.25 is a protocol.", True),
+        ("IAL2", "IAL 2 means stronger evidence.", True),
+        ("IAL2", "IAL1: there is no requirement.", False),
+        ("E04", "E045 is a fault of the pump.", False),
+        ("level 2", "Level 25 is a step.", False),
+    ],
+)
+def test_a_term_of_letters_and_digits_is_defined(
+    term: str, text: str, is_defined: bool
+) -> None:
+    assert defines(term, text) is is_defined

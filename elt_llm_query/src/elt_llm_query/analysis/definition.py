@@ -145,7 +145,13 @@ def name_pattern(term: str) -> str:
     Returns:
         The source of a regular expression that ignores case.
     """
-    name = r"\W{1,3}".join(_either_number(w) for w in words(term))
+    name, last = "", ""
+    for word in words(term):
+        # "IAL2" is two words without anything between them.
+        joined = last and (last[-1].isdigit() != word[0].isdigit())
+        gap = r"\W{0,3}" if joined else r"\W{1,3}"
+        name += f"{gap * bool(last)}{_either_number(word)}"
+        last = word
     return f"(?-i:{name})" if term.isupper() else name
 
 
