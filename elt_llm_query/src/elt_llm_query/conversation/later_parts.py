@@ -43,7 +43,10 @@ from elt_llm_query.analysis.referents import (
 from elt_llm_query.analysis.stems import stem, words
 from elt_llm_query.conversation.asked_check import COMPUTED, has_words, own_words
 from elt_llm_query.conversation.clarifying_reply import as_fragment, ask_back
-from elt_llm_query.conversation.reference_rules import understand_by_rules
+from elt_llm_query.conversation.reference_rules import (
+    about_all,
+    understand_by_rules,
+)
 from elt_llm_query.conversation.understood_message import Understood
 
 # "Who holds the key?": one noun with "the", of which nothing says what it belongs to.
@@ -110,21 +113,15 @@ def _of_the_same_act(
     """
     if find_dependence(before).kind is not Pointer.PRONOUN:
         if continued := continue_question(text, before):
-            return _about_all(continued, things)
+            return about_all(continued, things)
         if of_actor := continue_for_actor(text, before):
-            return replace(_about_all(of_actor, things), spoken=before)
+            return replace(about_all(of_actor, things), spoken=before)
         if of_order := ask_before(text, before):
-            same = _about_all(of_order, things)
+            same = about_all(of_order, things)
             return replace(same, spoken=before, ordered=True)
     if is_question_phrase(text) or refers_to_order(text):
         return ask_back(text, as_fragment(text), ())
     return None
-
-
-def _about_all(question: str, things: Sequence[NamedThing]) -> Understood:
-    """Return a continued question, the answer to which must be about the things."""
-    subject, *others = [thing.text for thing in things] or [""]
-    return Understood(question, subject=subject, kept=tuple(others), continued=True)
 
 
 def _of_what_is_spoken_of(

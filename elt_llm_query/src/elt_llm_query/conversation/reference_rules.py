@@ -103,7 +103,7 @@ def _ask_reason(message: str, last: Exchange) -> Understood:
         question = ask_why_not(last.question)
         if question and _is_whole(last.question):
             things = find_candidates(last.question, last.titles)
-            return _about_all(question, things)
+            return about_all(question, things)
     fragment = as_fragment(message)
     is_why = asks_for_the_reason(message)
     return (_continue("Why?", last) if is_why else None) or ask_back(
@@ -120,11 +120,16 @@ def _continue(message: str, last: Exchange | None) -> Understood | None:
     question = continue_question(message, last.question)
     if question is None:
         return None
-    return _about_all(question, find_candidates(last.question, last.titles))
+    return about_all(question, find_candidates(last.question, last.titles))
 
 
-def _about_all(question: str, things: Sequence[NamedThing]) -> Understood:
-    """Return a continued question, the answer to which must be about the things."""
+def about_all(question: str, things: Sequence[NamedThing]) -> Understood:
+    """Return a continued question, the answer to which must be about the things.
+
+    Args:
+        question: The question.
+        things: What the question before names, the subject first.
+    """
     subject, *others = [thing.text for thing in things] or [""]
     return Understood(question, subject=subject, kept=tuple(others), continued=True)
 
