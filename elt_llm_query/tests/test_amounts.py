@@ -2,7 +2,9 @@
 
 import pytest
 
+from elt_llm_query.analysis.amounts import Amount, gives_amount
 from elt_llm_query.analysis.question import analyse
+from elt_llm_query.grounding.claim_words import read_claim
 from elt_llm_query.synthesizers.extractive.constraints import demands_of
 from elt_llm_query.synthesizers.extractive.form_fit import sentence_fit
 
@@ -70,3 +72,10 @@ def test_ages_measures_and_contractions_name_nothing(
 ) -> None:
     assert analyse(question).names == names
     assert not demands_of(question).codes
+
+
+def test_an_endless_number_takes_linear_time() -> None:
+    endless = "1," * 20_000  # minutes, if each digit begins a number
+    assert not gives_amount(Amount.PERIOD, endless)
+    assert gives_amount(Amount.MONEY, endless)
+    assert read_claim(endless)

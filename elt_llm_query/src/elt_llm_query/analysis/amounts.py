@@ -25,7 +25,7 @@ class Amount(StrEnum):
 
 
 _SPELT = "|".join(NUMBER_WORDS)
-_NUMBER = rf"(?:\d[\d.,]*|\b(?:{_SPELT})\b)"
+_NUMBER = rf"(?:\d[\d.,]{{0,20}}|\b(?:{_SPELT})\b)"
 _UNITS = "|".join(sorted(TIME_UNITS))
 _PAY = (
     r"costs?|pa(?:y|ys|id)|charged?|earn(?:s|ed)?|fees?|fares?|fines?|fined|rates?"
@@ -67,7 +67,7 @@ _MONEY = re.compile(
 )
 # "a fee of 520", "38 until 30 September", "9.40 a week": no noun follows.
 _BARE = re.compile(
-    rf"(?<![\w.,/:-])(?:\d[\d.,]*\d|\d|(?:{_SPELT})\b)(?![\w:/-])"
+    rf"(?<![\w.,/:-])(?:\d[\d.,]{{0,20}}\d|\d|(?:{_SPELT})\b)(?![\w:/-])"
     r"(?P<after>\W*)(?P<next>[^\W\d_]*)",
     re.IGNORECASE,
 )

@@ -19,7 +19,7 @@ from elt_llm_query.analysis.lexicon import (
 )
 from elt_llm_query.analysis.term_match import phrases
 
-_COUNTED = rf"(?:\d[\d.,]*|{'|'.join(NUMBER_WORDS)})"
+_COUNTED = rf"(?:(?<![\d.,])\d[\d.,]*|{'|'.join(NUMBER_WORDS)})"
 _TIME = r"(?:\w+ )?(?:minute|hour|day|week|month|year)s?"
 _ABOVE = "(?:more|longer|older|greater|higher|above|over)"
 _BELOW = "(?:less|fewer|shorter|younger|smaller|lower|below|under)"
@@ -33,8 +33,8 @@ _IF = r"provided(?: that)?(?= (?:the|an?|it|they|he|she|that)\b)"
 
 _BOUNDS = (
     # "80 percent at most" is read as "at most 80 percent".
-    (r"(\d[\d.,]*(?: ?%| [a-z]+)?) at (?:the )?most\b", r" maximum \1"),
-    (r"(\d[\d.,]*(?: ?%| [a-z]+)?) at (?:the )?least\b", r" minimum \1"),
+    (r"((?<![\d.,])\d[\d.,]*(?: ?%| [a-z]+)?) at (?:the )?most\b", r" maximum \1"),
+    (r"((?<![\d.,])\d[\d.,]*(?: ?%| [a-z]+)?) at (?:the )?least\b", r" minimum \1"),
     # Elsewhere "over" and "under" denote a place.
     (rf"\b(?:over|above)(?= {_COUNTED}\b)", " more "),
     (rf"\b(?:under|below)(?= {_COUNTED}\b)", " less "),
